@@ -1,0 +1,50 @@
+# The commands of the project. A new machine needs make, Python 3.11 (with venv) and a registry that pip can reach.
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+.SUFFIXES:
+
+# `make up` keeps its state in ./.waterclock, which git does not see; `make up ARGS="--data-dir /srv/wc --port 9000"` says otherwise.
+ARGS ?= --data-dir .waterclock
+# What to test: `make test TESTS=tests/stores`, `make test PYTEST="-x -k fence"`.
+TESTS ?= tests
+PYTEST ?=
+
+# The folder is part of the stamp's name: a copied .venv has the old folder's paths in it and must not pass for ours.
+STAMP := .venv/.stamp-$(shell pwd | cksum | cut -d' ' -f1)
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile
+
+venv: $(STAMP) ## .venv with waterclock and all that its tests need
+	@:
+
+$(STAMP): requirements/dev.txt pyproject.toml tools/venv
+	@tools/venv
+	@touch $@
+
+# Only `ready http://…` may appear on standard output: whatever comes before speaks on standard error.
+up: venv ## serve on http://127.0.0.1:8470
+	@exec .venv/bin/waterclock up $(ARGS)
+
+test: venv ## all tests but the heavy ones, with the servers that they need
+	@tools/install-mariadb
+	.venv/bin/python -m pytest -m "not heavy" $(PYTEST) $(TESTS)
+
+test-heavy: venv ## the tests that need heavy engines
+	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
+	    test $$code -eq 5 || exit $$code; echo "test-heavy: no test is marked heavy yet"; }
+
+check: venv ## formatting, lint, strict types, import layers
+	.venv/bin/ruff format --check .
+	.venv/bin/ruff check .
+	.venv/bin/mypy
+	.venv/bin/python -m pytest -q tests/architecture
+
+fmt: venv ## format, and fix what lint can fix
+	.venv/bin/ruff format .
+	.venv/bin/ruff check --fix .
+
+lock: venv ## pin and hash the requirements anew (tools/lock --upgrade takes newer versions)
+	tools/lock
+
+.PHONY: help venv up test test-heavy check fmt lock

@@ -1,0 +1,40 @@
+"""How an attempt ended, as a value; what follows from it is decided here, written elsewhere."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.run import RunState
+
+WORKER_LOST: Final = "worker lost: its lease ran out before it reported an end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """The end of one attempt; `fence` is what entitles the writer to record it."""
+
+    attempt_id: int
+    fence: int
+    state: RunState
+    exit_code: int | None = None
+    exit_signal: int | None = None
+    cpu_us: int | None = None
+    peak_rss_bytes: int | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """The attempt that follows a failed one."""
+
+    number: int
+    due_at: Moment
+
+
+def plan_retry(
+    *, was: RunState, ended: RunState, number: int, retries: int, delay_seconds: float, now: Moment
+) -> Retry | None:
+    """Only FAILED is tried again: a time-out would time out again, a stop was asked for."""
+    if ended is not RunState.FAILED or was is RunState.STOPPING or number >= retries:
+        return None
+    return Retry(number=number + 1, due_at=now + seconds(delay_seconds))

@@ -1,0 +1,122 @@
+"""A run and its attempts: their states, the moves allowed between them, and their ids."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from waterclock.domain.moment import Moment
+
+
+class RunState(StrEnum):
+    WAITING = "WAITING"  # a cap or an earlier action holds it back
+    STARTING = "STARTING"  # durable, not yet a process
+    RUNNING = "RUNNING"
+    STOPPING = "STOPPING"  # asked to stop; something of it may still live
+    SUCCEEDED = "SUCCEEDED"
+    FAILED = "FAILED"
+    TIMEOUT = "TIMEOUT"
+    STOPPED = "STOPPED"  # nothing of it lives
+    ERROR = "ERROR"  # its job was gone when the trigger fired
+    EXPIRED = "EXPIRED"  # it waited too long
+    SKIPPED = "SKIPPED"  # a fire that policy did not run
+
+
+_S = RunState
+
+NEXT: Final[Mapping[RunState, frozenset[RunState]]] = {
+    _S.WAITING: frozenset({_S.STARTING, _S.STOPPING, _S.EXPIRED, _S.ERROR, _S.SKIPPED}),
+    _S.STARTING: frozenset({_S.RUNNING, _S.FAILED, _S.STOPPING, _S.EXPIRED, _S.ERROR}),
+    _S.RUNNING: frozenset({_S.SUCCEEDED, _S.FAILED, _S.TIMEOUT, _S.STOPPING}),
+    # A program may end by itself before the stop reaches it: then the record says how it ended.
+    _S.STOPPING: frozenset({_S.STOPPED, _S.SUCCEEDED, _S.FAILED, _S.TIMEOUT}),
+    _S.SUCCEEDED: frozenset(),
+    _S.FAILED: frozenset(),
+    _S.TIMEOUT: frozenset(),
+    _S.STOPPED: frozenset(),
+    _S.ERROR: frozenset(),
+    _S.EXPIRED: frozenset(),
+    _S.SKIPPED: frozenset(),
+}
+
+LIVE: Final = frozenset(state for state, following in NEXT.items() if following)
+ENDED: Final = frozenset(NEXT) - LIVE
+ACTIVE: Final = LIVE - {_S.WAITING}  # those that take one of their job's slots
+
+
+def may_move(was: RunState, to: RunState) -> bool:
+    return to in NEXT[was]
+
+
+class WaitReason(StrEnum):
+    """Why a run is WAITING: stored, not guessed."""
+
+    ACTION = "an earlier action of the same fire has not ended"
+    SLOT = "the job has its number of concurrent runs"
+
+
+class Phase(StrEnum):
+    """What a RUNNING attempt is doing, where a face tells them apart."""
+
+    PREPARING = "preparing"
+    BUILDING = "building"
+    EXECUTING = "executing"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One try at a run: what the Glue face calls a job run."""
+
+    id: int
+    run_id: int
+    run_at: Moment  # the fire's instant, or the moment of the call: part of every key, for partitions by time
+    org_id: int
+    namespace: str
+    number: int  # from 0
+    wire_id: str
+    state: RunState
+    fence: int
+    node: str | None
+    host: str | None
+    lease_until: Moment | None
+    due_at: Moment
+    pid: int | None
+    exit_code: int | None
+    exit_signal: int | None
+    cpu_us: int | None
+    peak_rss_bytes: int | None
+    message: str | None
+    log_path: str | None
+    created_at: Moment
+    started_at: Moment | None
+    ended_at: Moment | None
+    updated_at: Moment
+    # of its run
+    job_id: int | None
+    job_name: str
+    job_version: int | None
+    kind: str
+    owner: str
+    requested_by: str
+    trigger_id: int | None
+    trigger_name: str | None
+    previous_wire_id: str | None
+    wait_reason: str | None
+    phase: str | None
+    attempts: int  # how many the run has so far
+    timeout_seconds: int | None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def ended(self) -> bool:
+        return self.state in ENDED
+
+
+def run_wire_id(at: Moment, entropy: bytes) -> str:
+    """`jr_` and 64 hex digits that begin with the time, so that ids sort and partition by it."""
+    return f"jr_{at // 1_000:012x}{entropy.hex()[:52]}"
+
+
+def attempt_wire_id(run_id: str, number: int) -> str:
+    return run_id if number == 0 else f"{run_id}_attempt_{number}"

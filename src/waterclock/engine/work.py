@@ -1,0 +1,63 @@
+"""What a worker asks of the cluster: claim, record, renew. Behind it a database, or (later) a server over HTTP."""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from waterclock.domain.outcome import Outcome
+from waterclock.stores.base import Database, Topic, Tx
+from waterclock.stores.ops import claiming
+from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed, Claims
+from waterclock.stores.ops.ending import end_attempts
+
+
+class Work(Protocol):
+    async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims: ...
+
+    async def release(self, node: str, attempt_ids: Sequence[int]) -> None: ...
+
+    async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        """Beginnings and ends in one go; those of the beginnings that are no longer ours."""
+        ...
+
+    async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]: ...
+
+    async def adopt(self, claimant: Claimant, *, ttl_seconds: float) -> Sequence[Claimed]: ...
+
+    async def stopping(self, node: str) -> Sequence[int]: ...
+
+    def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]: ...
+
+
+class StoreWork:
+    """`Work` straight from the database; also the supervisor's `Leases`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
+        return await self._database.write(claiming.claim, claimant=claimant, limit=limit, ttl_seconds=ttl_seconds)
+
+    async def release(self, node: str, attempt_ids: Sequence[int]) -> None:
+        await self._database.write(claiming.release, node=node, attempt_ids=attempt_ids)
+
+    async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        return await self._database.write(_record, beginnings, outcomes)
+
+    async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
+        return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)
+
+    async def adopt(self, claimant: Claimant, *, ttl_seconds: float) -> Sequence[Claimed]:
+        return await self._database.write(claiming.adopt, claimant=claimant, ttl_seconds=ttl_seconds)
+
+    async def stopping(self, node: str) -> Sequence[int]:
+        return await self._database.read(claiming.stopping, node=node)
+
+    def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
+        return self._database.listen(topic, heard)
+
+
+async def _record(tx: Tx, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+    lost = await claiming.begin(tx, beginnings) if beginnings else frozenset()
+    if outcomes:
+        await end_attempts(tx, outcomes)
+    return lost

@@ -1,0 +1,1 @@
+"""What runs programs: started once, watched, and dead when we say so."""

@@ -1,0 +1,52 @@
+"""The dead of a program, and what they used: reaped one by one until the keeper has no child left."""
+
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+
+from waterclock.runners import proc
+
+
+class Burial:
+    """All that descends from this process, the program's main process first among it."""
+
+    __slots__ = ("_on_main_dying", "cpu_seconds", "is_over", "main", "main_status", "peak_rss_bytes")
+
+    def __init__(self, main: int, on_main_dying: Callable[[], None]) -> None:
+        self.main = main
+        self.main_status: int | None = None
+        self.cpu_seconds = 0.0
+        self.peak_rss_bytes = 0
+        self.is_over = False  # nothing is left: this process has no child
+        self._on_main_dying = on_main_dying
+
+    def reap(self) -> None:
+        """All that is dead by now."""
+        try:
+            while (dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+                self._reap_one(dead.si_pid)
+        except ChildProcessError:
+            self.is_over = True
+
+    def signal_all(self, sign: signal.Signals) -> None:
+        if sign == signal.SIGKILL:
+            self.kill_group()
+        for process in proc.descendants(os.getpid()):
+            proc.send_signal(process, sign)
+
+    def kill_group(self) -> None:
+        """The main process's group in one step, so that no fork in it escapes; only while the number is surely its."""
+        if self.main_status is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.main, signal.SIGKILL)
+
+    def _reap_one(self, pid: int) -> None:
+        is_main = pid == self.main and self.main_status is None
+        if is_main:
+            self._on_main_dying()
+        _, status, usage = os.wait4(pid, 0)
+        if is_main:
+            self.main_status = status
+        self.cpu_seconds += usage.ru_utime + usage.ru_stime
+        self.peak_rss_bytes = max(self.peak_rss_bytes, usage.ru_maxrss * 1024)

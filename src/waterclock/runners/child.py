@@ -1,0 +1,125 @@
+"""The last moments before a program: a fresh fork becomes it, or says in words why it cannot.
+
+Everything here runs between fork and the program itself, so it is short, and nothing is imported.
+"""
+
+import errno
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+from waterclock.domain.errors import CannotRun
+from waterclock.runners import limits, linux, warm
+from waterclock.runners.base import Program
+
+STATUS_FD: Final = 3
+_NOT_STARTED: Final = 127
+_UMASK: Final = 0o022
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Birth:
+    """What the fork was given: its output, the pipe to complain on, and who must be its parent."""
+
+    program: Program
+    output: int
+    status: int
+    keeper: int
+
+
+def become(birth: Birth, slot: linux.EnvironmentSlot) -> NoReturn:
+    """Turn this process into the program."""
+    program = birth.program
+    try:
+        _leave_the_keeper(birth)
+        limits.apply(program.limits)
+        limits.become_user(program.user)
+        _die_with(birth.keeper)
+        _enter(program.cwd)
+        if program.warm and (script := warm.load(program)) is not None:
+            slot.write(token(program))
+            os.close(STATUS_FD)
+            warm.run(script)
+        _execute(program)
+    except CannotRun as reason:
+        complaint = str(reason)
+    except (OSError, ValueError, MemoryError) as error:
+        complaint = f"cannot start the program: {error}"
+    os.write(STATUS_FD, complaint.encode(errors="replace"))
+    os._exit(_NOT_STARTED)
+
+
+def token(program: Program) -> list[str]:
+    """The entries of its environment that no other attempt has; none when it carries no run id."""
+    names = ("WATERCLOCK_RUN_ID", "WATERCLOCK_ATTEMPT", "WATERCLOCK_FENCE")
+    if names[0] not in program.env:
+        return []
+    return [f"{name}={program.env[name]}" for name in names if name in program.env]
+
+
+def _leave_the_keeper(birth: Birth) -> None:
+    """A session of its own, nothing of the keeper's open, signals and mask as a login shell would have them."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((nothing, 0), (birth.output, 1), (birth.output, 2)):
+        os.dup2(source, target)
+    os.dup2(birth.status, STATUS_FD, inheritable=False)
+    os.closerange(STATUS_FD + 1, os.sysconf("SC_OPEN_MAX"))
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.umask(_UMASK)
+
+
+def _die_with(keeper: int) -> None:
+    linux.die_with_parent()
+    if os.getppid() != keeper:  # it died before we asked
+        os._exit(_NOT_STARTED)
+
+
+def _enter(folder: str) -> None:
+    try:
+        os.chdir(folder)
+    except OSError as error:
+        raise CannotRun(f"cannot enter the working directory {folder!r}: {error.strerror}") from None
+
+
+def _execute(program: Program) -> NoReturn:
+    # Python ignores these; a program expects them to have their default effect.
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    argv = (sys.executable, *program.argv) if program.warm else program.argv
+    try:
+        os.execve(argv[0], argv, dict(program.env))
+    except OSError as error:
+        raise CannotRun(f"cannot execute {argv[0]!r}: {_why(argv[0], error)}") from None
+
+
+def _why(path: str, error: OSError) -> str:
+    """The reason as a person would put it: the system's own words mislead for scripts."""
+    match error.errno:
+        case errno.ENOENT if os.path.lexists(path):
+            return f"its interpreter {_interpreter(path)!r} does not exist"
+        case errno.ENOENT:
+            return "there is no such file"
+        case errno.EACCES if os.path.isdir(path):
+            return "it is a directory"
+        case errno.EACCES:
+            return "it is not executable by this user"
+        case errno.ENOEXEC:
+            return "it is neither a program of this machine nor a script with a #! line"
+        case errno.E2BIG:
+            return "its arguments and environment are too large"
+        case _:
+            return str(error.strerror)
+
+
+def _interpreter(path: str) -> str:
+    try:
+        with open(path, "rb") as source:
+            line = source.readline(256)
+    except OSError:
+        return "?"
+    return os.fsdecode(line[2:].split()[0]) if line.startswith(b"#!") and line[2:].split() else "?"

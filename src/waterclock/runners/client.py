@@ -1,0 +1,250 @@
+"""The worker's side of the supervisor: the `Runner` that outlives the worker which uses it.
+
+A lost connection is made again, and the supervisor started again where it has gone. What was asked and not answered is
+asked again: every request may be repeated, a start too, because the supervisor starts an attempt at most once.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from waterclock.domain.errors import Unavailable
+from waterclock.runners import clock, codec, wire
+from waterclock.runners.base import Begun, Event, Program
+from waterclock.runners.codec import Order
+
+_LOG = logging.getLogger(__name__)
+_SOCKET_NAME: Final = "supervisor.sock"
+_CONNECT_SECONDS: Final = 15.0
+_RETRY_SECONDS: Final = 0.02
+_PINGS_PER_LEASE: Final = 6
+
+
+class SupervisorClient:
+    """Use as an async context manager, or call `open` and `close`."""
+
+    def __init__(self, state_dir: Path, spawn: Callable[[], None]) -> None:
+        self._state_dir = state_dir
+        self._spawn = spawn
+        self._ids = itertools.count(1)
+        self._asked: dict[int, tuple[wire.Message, asyncio.Future[wire.Message]]] = {}
+        self._events: list[Event] = []
+        self._news = asyncio.Event()
+        self._awaited: set[int] = set()  # started by us, its Begun not yet seen
+        self._line: _Line | None = None
+        self._connecting = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ttl_seconds = 60.0
+        self._is_closed = False
+
+    async def __aenter__(self) -> "SupervisorClient":
+        await self.open()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def open(self) -> None:
+        await self._connect()
+        self._keep(self._ping())
+
+    async def close(self) -> None:
+        self._is_closed = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._line is not None:
+            self._line.close()
+        self._news.set()
+
+    async def start(self, programs: Sequence[Program]) -> None:
+        now = clock.now()
+        orders = [Order(program=program, lease_until=now + program.lease_seconds) for program in programs]
+        self._awaited.update(program.attempt_id for program in programs)
+        await self._ask({"op": "start", "orders": [codec.order_to_plain(order) for order in orders]})
+
+    async def stop(self, attempt_ids: Sequence[int]) -> None:
+        await self._ask({"op": "stop", "attempt_ids": list(attempt_ids)})
+
+    async def forget(self, attempt_ids: Sequence[int]) -> None:
+        await self._ask({"op": "forget", "attempt_ids": list(attempt_ids)})
+
+    async def held(self) -> Sequence[Begun]:
+        answer = await self._ask({"op": "held"})
+        return [codec.begun_from_plain(plain) for plain in answer["held"]]
+
+    async def events(self) -> AsyncIterator[Sequence[Event]]:
+        while not self._is_closed:
+            await self._news.wait()
+            self._news.clear()
+            batch, self._events = self._events, []
+            if batch:
+                yield batch
+
+    async def _ask(self, message: wire.Message) -> wire.Message:
+        number = next(self._ids)
+        message["id"] = number
+        future: asyncio.Future[wire.Message] = asyncio.get_running_loop().create_future()
+        self._asked[number] = (message, future)
+        try:
+            if self._line is not None:
+                self._line.send(message)
+            else:
+                await self._connect()
+            return await future
+        finally:
+            del self._asked[number]
+
+    async def _connect(self) -> None:
+        """Reach a supervisor, greet it, and repeat what nobody answered."""
+        async with self._connecting:
+            if self._line is not None:
+                return
+            line = await self._reach()
+            greeting = await line.greet(next(self._ids))
+            self._ttl_seconds = greeting["ttl_seconds"]
+            self._catch_up(greeting)
+            self._line = line
+            for message, future in list(self._asked.values()):
+                if not future.done():
+                    line.send(message)
+
+    async def _reach(self) -> "_Line":
+        deadline = clock.now() + _CONNECT_SECONDS
+        spawned = False
+        while clock.now() < deadline:
+            with contextlib.suppress(OSError):
+                return await self._dial()
+            if not spawned:
+                await asyncio.to_thread(self._spawn)
+                spawned = True
+            await asyncio.sleep(_RETRY_SECONDS)
+        raise Unavailable(f"the supervisor in {str(self._state_dir)!r} does not answer")
+
+    async def _dial(self) -> "_Line":
+        connection = _connect_socket(self._state_dir)
+        loop = asyncio.get_running_loop()
+        _, line = await loop.create_unix_connection(lambda: _Line(self._heard, self._lost), sock=connection)
+        return line
+
+    def _catch_up(self, greeting: wire.Message) -> None:
+        """What we missed: the ends that nobody forgot, and that what we started has begun."""
+        held = [codec.begun_from_plain(plain) for plain in greeting["held"]]
+        missed: list[Event] = [begun for begun in held if begun.pid and begun.attempt_id in self._awaited]
+        missed += [codec.ended_from_plain(plain) for plain in greeting["ended"]]
+        self._publish(missed)
+
+    def _heard(self, message: wire.Message) -> None:
+        if "events" in message:
+            self._publish([codec.event_from_plain(plain) for plain in message["events"]])
+            return
+        _, future = self._asked.get(message["id"], (None, None))
+        if future is not None and not future.done():
+            future.set_result(message)
+
+    def _publish(self, events: Sequence[Event]) -> None:
+        if events:
+            self._events += events
+            self._awaited.difference_update(event.attempt_id for event in events)
+            self._news.set()
+
+    def _lost(self, line: "_Line") -> None:
+        if line is self._line:
+            self._line = None
+            if not self._is_closed:
+                _LOG.warning("the supervisor has gone: connecting again")
+                self._keep(self._reconnect())
+
+    async def _reconnect(self) -> None:
+        """For as long as it takes: what waits for an answer waits with us."""
+        while self._line is None:
+            try:
+                await self._connect()
+            except (OSError, Unavailable) as error:
+                _LOG.warning("no supervisor: %s", error)
+                self._fail_all(error)
+
+    def _fail_all(self, error: Exception) -> None:
+        for _, future in self._asked.values():
+            if not future.done():
+                future.set_exception(Unavailable(str(error)))
+
+    async def _ping(self) -> None:
+        """Signs of life: a worker that gives none for half a lease does not hold its runs."""
+        while True:
+            await asyncio.sleep(self._ttl_seconds / _PINGS_PER_LEASE)
+            if self._line is not None:
+                self._line.send({"op": "ping", "id": 0})
+
+    def _keep(self, work: "asyncio.Coroutine[object, object, None]") -> None:  # type: ignore[name-defined]
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Line(asyncio.Protocol):
+    """One connection to one supervisor."""
+
+    def __init__(self, heard: Callable[[wire.Message], None], lost: Callable[["_Line"], None]) -> None:
+        self._heard, self._lost = heard, lost
+        self._decoder = wire.Decoder()
+        self._transport: asyncio.Transport | None = None
+        self._greeting: asyncio.Future[wire.Message] = asyncio.get_running_loop().create_future()
+        self._greeting_id = 0
+
+    async def greet(self, number: int) -> wire.Message:
+        self._greeting_id = number
+        self.send({"op": "hello", "id": number})
+        async with asyncio.timeout(_CONNECT_SECONDS):
+            greeting = await self._greeting
+        if greeting["protocol"] != wire.PROTOCOL:
+            self.close()
+            raise Unavailable(f"the supervisor speaks protocol {greeting['protocol']}, not {wire.PROTOCOL}")
+        return greeting
+
+    def send(self, message: wire.Message) -> None:
+        if self._transport is not None:
+            self._transport.write(wire.encode(message))
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._decoder.feed(data)
+        for message in self._decoder.messages():
+            if message.get("id") == self._greeting_id and not self._greeting.done():
+                self._greeting.set_result(message)
+            else:
+                self._heard(message)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        if not self._greeting.done():
+            self._greeting.set_exception(ConnectionResetError("the supervisor hung up"))
+        self._lost(self)
+
+
+def _connect_socket(state_dir: Path) -> socket.socket:
+    """Through an open folder, because an address holds no more than 107 bytes of path."""
+    folder = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(f"/proc/self/fd/{folder}/{_SOCKET_NAME}")
+    except OSError:
+        connection.close()
+        raise
+    finally:
+        os.close(folder)
+    connection.setblocking(False)
+    return connection

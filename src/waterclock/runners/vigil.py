@@ -1,0 +1,191 @@
+"""One program from its fork to the moment when nothing of it is left.
+
+The vigil waits on five things at once: orders, output, the deaths of children, the child's word that it began, and the
+clock. What must happen is decided in `Ending`; here it is done.
+"""
+
+import os
+import select
+import signal
+from typing import Final
+
+from waterclock.runners import clock, codec, proc, wire
+from waterclock.runners.base import Begun, End, Ended
+from waterclock.runners.burial import Burial
+from waterclock.runners.capped_log import CappedLog
+from waterclock.runners.child import Birth
+from waterclock.runners.codec import Order
+from waterclock.runners.ending import Ending
+
+_CHASE_SECONDS: Final = 0.01  # between two rounds of killing what is still there
+_COMPLAINT_BYTES: Final = 4096
+_LONGEST_WAIT_SECONDS: Final = 3600.0
+
+
+class Vigil:
+    """Use once: `begin`, and in the parent `watch`."""
+
+    def __init__(self, order: Order, supervisor: wire.Line, wakeup: int) -> None:
+        self._program = order.program
+        self._ending = Ending(lease_until=order.lease_until, grace_seconds=order.program.grace_seconds)
+        self._supervisor = supervisor
+        self._wakeup = wakeup
+        self._log: CappedLog | None = None
+        self._output = self._status = -1
+        self._main: proc.Process | None = None
+        self._burial = Burial(0, self._main_is_dying)
+        self._burial.is_over = True
+        self._complaint: str | None = None
+
+    def begin(self) -> Birth | None:
+        """Fork: a Birth in the child, None in the keeper."""
+        if not self._ending.begins(clock.now(), self._program.timeout_seconds):
+            return None
+        try:
+            self._log = CappedLog(self._program.log_path, self._program.log_cap_bytes)
+        except (OSError, ValueError) as error:
+            self._complaint = f"cannot write the log {self._program.log_path!r}: {error}"
+            return None
+        return self._fork()
+
+    def watch(self) -> Ended:
+        """Until nothing is left."""
+        self._obey()
+        while not self._burial.is_over:
+            self._wait()
+            self._hear_child()
+            self._burial.reap()
+            self._act()
+        self._hear_child()
+        self._move_output()
+        self._close()
+        return self._result()
+
+    def _fork(self) -> Birth | None:
+        keeper = os.getpid()
+        self._output, output = os.pipe2(os.O_CLOEXEC)
+        self._status, status = os.pipe2(os.O_CLOEXEC)
+        os.set_blocking(self._output, False)
+        os.set_blocking(self._status, False)
+        main = os.fork()
+        if main == 0:
+            return Birth(program=self._program, output=output, status=status, keeper=keeper)
+        os.close(output)
+        os.close(status)
+        self._burial = Burial(main, self._main_is_dying)
+        self._main = proc.identify(main)  # now, while nobody can have reaped it
+        return None
+
+    def _wait(self) -> None:
+        poller = select.poll()
+        for fd in (self._wakeup, self._output, self._status):
+            if fd >= 0:
+                poller.register(fd, select.POLLIN)
+        if not self._ending.is_alone:
+            poller.register(self._supervisor.fd, select.POLLIN)
+        for fd, _ in poller.poll(self._patience_seconds() * 1000):
+            if fd == self._output:
+                self._move_output()
+            elif fd == self._wakeup:
+                os.read(self._wakeup, 512)
+            elif fd == self._supervisor.fd:
+                self._listen()
+
+    def _patience_seconds(self) -> float:
+        if self._ending.is_killing:
+            return _CHASE_SECONDS
+        return min(max(0.0, self._ending.next_at() - clock.now()), _LONGEST_WAIT_SECONDS)
+
+    def _move_output(self) -> None:
+        if self._log is not None and self._output >= 0 and not self._log.take(self._output):
+            os.close(self._output)
+            self._output = -1
+
+    def _listen(self) -> None:
+        if not self._supervisor.read():
+            self._ending.orphaned()
+        self._obey()
+
+    def _obey(self) -> None:
+        while (message := self._supervisor.next()) is not None:
+            if "lease_until" in message:
+                self._ending.lease_until = message["lease_until"]
+            elif "stop" in message:
+                self._ending.stops(End(message["stop"]), clock.now())
+            elif "kill" in message:
+                self._ending.kills(End(message["kill"]))
+
+    def _hear_child(self) -> None:
+        """Its status pipe closes when it began, and carries words when it could not."""
+        if self._status < 0:
+            return
+        try:
+            words = os.read(self._status, _COMPLAINT_BYTES)
+        except BlockingIOError:
+            return
+        os.close(self._status)
+        self._status = -1
+        if words:
+            self._complaint = words.decode(errors="replace")
+        else:
+            self._tell_begun()
+
+    def _tell_begun(self) -> None:
+        assert self._main is not None
+        begun = Begun(
+            attempt_id=self._program.attempt_id,
+            fence=self._program.fence,
+            pid=self._main.pid,
+            pid_started_at=self._main.started_at,
+        )
+        self._supervisor.send({"begun": codec.event_to_plain(begun)})
+
+    def _main_is_dying(self) -> None:
+        self._ending.main_died()
+        if self._ending.is_killing:
+            self._burial.kill_group()
+
+    def _act(self) -> None:
+        if not self._burial.is_over:
+            sign = self._ending.decide(clock.now())
+            if sign is not None:
+                self._burial.signal_all(sign)
+
+    def _close(self) -> None:
+        for fd in (self._output, self._status):
+            if fd >= 0:
+                os.close(fd)
+        if self._log is not None:
+            self._log.close()
+
+    def _result(self) -> Ended:
+        status = None if self._complaint else self._burial.main_status
+        code = None if status is None else os.waitstatus_to_exitcode(status)
+        return Ended(
+            attempt_id=self._program.attempt_id,
+            fence=self._program.fence,
+            end=End.NOT_STARTED if self._complaint else self._ending.end,
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            cpu_seconds=round(self._burial.cpu_seconds, 6),
+            peak_rss_bytes=self._burial.peak_rss_bytes,
+            message=self._complaint or self._remark(code),
+        )
+
+    def _remark(self, code: int | None) -> str | None:
+        """What the exit code alone does not tell."""
+        if code is None:
+            return "its lease ran out before it could start" if self._ending.end is End.LEASE_LOST else None
+        if self._ending.end is End.EXITED and code < 0:
+            return _killed_by(-code)
+        return self._log.trouble if self._log is not None else None
+
+
+def _killed_by(number: int) -> str:
+    match number:
+        case signal.SIGXCPU:
+            return "killed: it used up its CPU time"
+        case signal.SIGKILL:
+            return "killed by signal 9, not by us: out of memory, or somebody's kill -9"
+        case _:
+            return f"killed by signal {number} ({signal.strsignal(number)})"

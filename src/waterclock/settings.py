@@ -1,0 +1,134 @@
+"""Settings: waterclock.toml, then the environment, then flags; the later wins. Every one has a default."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final, get_type_hints
+
+from waterclock.domain.errors import InvalidInput
+from waterclock.domain.rules import RULE_SETS, Rules
+
+FILE: Final = "waterclock.toml"
+LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """`glue_rules` is `glue.rules` in the file and WATERCLOCK_GLUE_RULES in the environment; the others alike."""
+
+    data_dir: Path = Path(".waterclock")
+    db: str = ""  # empty: SQLite in the data directory
+    host: str = "127.0.0.1"
+    port: int = 8470
+    auth: str = "keys"
+    glue_rules: str = "guarded"
+
+    worker_slots: int = 64  # programs at once on this host
+    worker_queues: tuple[str, ...] = ("default",)
+    worker_labels: tuple[str, ...] = ()
+    worker_user: str = ""  # run programs as this system user, where we are root
+    lease_seconds: float = 60.0
+    lease_margin_seconds: float = 5.0  # after its lease a run's processes have this long to be dead
+    heartbeat_seconds: float = 5.0
+    stop_grace_seconds: float = 10.0
+    log_cap_bytes: int = 64 * 1024 * 1024
+    body_limit_bytes: int = 1024 * 1024
+    keep_days: float = 90.0
+
+    script_roots: tuple[str, ...] = ()  # empty: file:// may name any file that the job's system user may read
+    interpreters: Mapping[str, str] = field(default_factory=lambda: {"r": "Rscript", "matlab": "matlab"})
+    callables: tuple[str, ...] = ()  # module:function names that jobs of kind callable may run
+    s3_endpoint: str = ""
+    s3_region: str = "us-east-1"
+
+    @property
+    def database_url(self) -> str:
+        return self.db or f"sqlite:///{self.data_dir.absolute() / 'waterclock.db'}"
+
+    @property
+    def rules(self) -> Rules:
+        return RULE_SETS[self.glue_rules]
+
+    def __post_init__(self) -> None:
+        _one_of("glue.rules", self.glue_rules, RULE_SETS)
+        _one_of("auth", self.auth, ("keys", "none"))
+        if self.auth == "none" and self.host not in LOOPBACK:
+            raise InvalidInput(
+                f"'none' is refused on {self.host}: without authentication serve on 127.0.0.1 only", field="auth"
+            )
+        if not 0 <= self.port <= 65535:
+            raise InvalidInput("must be 0 to 65535", field="port", value=self.port)
+        for name in ("worker_slots", "lease_seconds", "heartbeat_seconds", "log_cap_bytes", "body_limit_bytes"):
+            if getattr(self, name) <= 0:
+                raise InvalidInput("must be more than 0", field=_shown(name), value=getattr(self, name))
+
+
+def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, folder: Path = Path()) -> Settings:
+    """Flags that are None were not given."""
+    path = Path(environ.get("WATERCLOCK_CONFIG", folder / FILE))
+    given: dict[str, object] = _from_file(path) if path.exists() else {}
+    given |= _from_environment(environ)
+    given |= {name: value for name, value in flags.items() if value is not None}
+    return replace(Settings(), **{name: _typed(name, value) for name, value in given.items()})  # type: ignore[arg-type]
+
+
+_HINTS: Final = get_type_hints(Settings)
+_NAMES: Final = frozenset(entry.name for entry in fields(Settings))
+
+
+def _from_file(path: Path) -> dict[str, object]:
+    try:
+        tree = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{path} is not TOML: {problem}") from None
+    found: dict[str, object] = {}
+    for name, value in _flat(tree):
+        if name not in _NAMES:
+            raise InvalidInput(f"unknown setting {_shown(name)!r} in {path}")
+        found[name] = value
+    return found
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> list[tuple[str, object]]:
+    found: list[tuple[str, object]] = []
+    for key, value in tree.items():
+        name = f"{prefix}{key.replace('-', '_')}"
+        if isinstance(value, dict) and name not in _NAMES:
+            found += _flat(value, f"{name}_")
+        else:
+            found.append((name, value))
+    return found
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
+    return {name: environ[key] for name in _NAMES if (key := f"WATERCLOCK_{name.upper()}") in environ}
+
+
+def _typed(name: str, value: object) -> object:
+    """As the field wants it; from the environment everything is text, lists with commas."""
+    hint = _HINTS[name]
+    try:
+        if hint in (int, float, str, Path):
+            return hint(value)
+        if hint == tuple[str, ...]:
+            return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
+        return dict(_pairs(value)) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{value!r} does not fit", field=_shown(name), value=value) from None
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """`r=Rscript,octave=/usr/bin/octave`"""
+    return [(key.strip(), value.strip()) for key, _, value in (pair.partition("=") for pair in text.split(",")) if key]
+
+
+def _one_of(name: str, value: str, known: object) -> None:
+    if value not in known:  # type: ignore[operator]
+        raise InvalidInput(f"must be one of {', '.join(map(repr, known))}", field=name, value=value)  # type: ignore[call-overload]
+
+
+def _shown(name: str) -> str:
+    head, _, tail = name.partition("_")
+    return f"{head}.{tail}" if head in {"glue", "worker", "lease", "s3"} and tail else name

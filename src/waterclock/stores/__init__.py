@@ -1,0 +1,1 @@
+"""Where everything durable lives: one protocol, three databases, one suite of tests for all."""

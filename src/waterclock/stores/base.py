@@ -1,0 +1,93 @@
+"""The seams of the stores: a transaction over named SQL, and the database that runs one."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+from waterclock.domain.moment import Moment
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Row = Mapping[str, Any]
+Values = Mapping[str, object]
+
+
+class Topic(StrEnum):
+    """What a wake-up is about. A wake-up is a hint: whoever hears it looks, and polling is the safety net."""
+
+    TRIGGERS = "triggers"  # the next due instant may be earlier than you think
+    ATTEMPTS = "attempts"  # there is something to claim
+    STOPS = "stops"  # something is to be stopped
+    ENDS = "ends"  # a run has ended
+
+
+class Kind(StrEnum):
+    """What numbers are drawn for. Runs, fires and attempts share one series, drawn in blocks."""
+
+    RUN = "run"
+    JOB = "job"
+    TRIGGER = "trigger"
+    ORGANISATION = "organisation"
+    USER = "user"
+    TOKEN = "token"  # noqa: S105 - a kind of row, not a secret
+    MESSAGE = "message"
+
+
+class Tx(Protocol):
+    """One open transaction. Statements are named; lists are given as `IN :name`.
+
+    Operations are written once as `async def op(tx, …)`; they await nothing but the transaction, so that SQLite can
+    run them in its own thread. They may be run again from the start when the database asks for it: no side effects.
+    """
+
+    async def now(self) -> Moment:
+        """The database's clock, with the store's offset."""
+        ...
+
+    async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]: ...
+
+    async def fetch_one(self, name: str, values: Values | None = None) -> Row | None: ...
+
+    async def run(self, name: str, values: Values | None = None) -> int:
+        """How many rows it touched: zero is an answer."""
+        ...
+
+    async def run_many(self, name: str, rows: Sequence[Values]) -> None: ...
+
+    async def numbers(self, kind: Kind, count: int) -> Iterable[int]: ...
+
+    def wake(self, topic: Topic) -> None:
+        """Once this transaction is durable, tell whoever waits."""
+        ...
+
+
+Operation = Callable[Concatenate[Tx, P], Awaitable[T]]
+
+
+class Database(Protocol):
+    """A place that runs operations: each is whole and durable when `write` returns, or has left no trace.
+
+    `await database.write(create_job, org_id=1, …)` opens a transaction, hands it to `create_job` as its first argument,
+    and commits. What the operation raises goes to the caller. Where the database cannot say whether it committed, or
+    does not answer, the caller gets `Unavailable`.
+    """
+
+    offset_us: int  # what tests add to the clock
+
+    async def open(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+    async def migrate(self) -> Sequence[str]:
+        """Bring the schema up to date; the names of the steps that were taken."""
+        ...
+
+    async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+    async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, for operations that only fetch: one consistent view, no locks."""
+        ...
+
+    def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
+        """Call `heard` in the event loop at every wake-up; returns how to stop listening."""
+        ...

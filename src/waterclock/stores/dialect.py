@@ -1,0 +1,90 @@
+"""SQL by name: one text for all databases, and the few words in which they differ."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Final
+
+_NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+_IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect:
+    """What truly differs between the databases, beside the statements in a dialect's own folder."""
+
+    name: str
+    words: Mapping[str, str]  # {text}, {auto}, {lock}, {skip_locked}, …
+    line_marks: frozenset[str]  # which @mark lines of a migration are for this database
+
+
+SQLITE: Final = Dialect(
+    name="sqlite",
+    words={
+        "text": "TEXT",
+        "auto": "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "lock": "",
+        "skip_locked": "",
+    },
+    line_marks=frozenset({"partial", "sqlite"}),
+)
+
+POSTGRES: Final = Dialect(
+    name="postgres",
+    words={
+        "text": "TEXT",
+        "auto": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
+        "lock": "FOR UPDATE",
+        "skip_locked": "FOR UPDATE SKIP LOCKED",
+    },
+    line_marks=frozenset({"partial", "postgres"}),
+)
+
+MYSQL: Final = Dialect(
+    name="mysql",
+    words={
+        "text": "LONGTEXT",
+        "auto": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
+        "lock": "FOR UPDATE",
+        "skip_locked": "FOR UPDATE SKIP LOCKED",
+    },
+    line_marks=frozenset({"mysql"}),
+)
+
+
+@cache
+def statements(dialect: str) -> Mapping[str, str]:
+    """Every named statement: the common text, replaced by the dialect's own where it has one."""
+    folder = resources.files(__package__) / "sql"
+    found: dict[str, str] = {}
+    for place in (folder, folder / dialect):
+        if place.is_dir():
+            for file in sorted(place.iterdir(), key=lambda entry: entry.name):
+                if file.name.endswith(".sql"):
+                    found.update(_split(file.read_text(encoding="utf-8")))
+    return found
+
+
+def _split(text: str) -> dict[str, str]:
+    pieces = _NAME.split(text)[1:]
+    return {name: body.strip().rstrip(";") for name, body in zip(pieces[::2], pieces[1::2], strict=True)}
+
+
+def worded(dialect: Dialect, sql: str) -> str:
+    """The text with the dialect's words in place of {their names}."""
+    for word, meaning in dialect.words.items():
+        sql = sql.replace("{" + word + "}", meaning)
+    return sql
+
+
+def parameters(sql: str) -> list[str]:
+    """The names of the parameters, in their order, each as often as it stands there."""
+    return [match[1] for match in _PARAMETER.finditer(sql)]
+
+
+def list_parameters(sql: str) -> frozenset[str]:
+    """The names that stand for a list: `IN :ids`."""
+    return frozenset(match[1] for match in _IN_LIST.finditer(sql))

@@ -1,0 +1,150 @@
+"""Organisations, users, and the keys and tokens that speak for them. Secrets come in sealed or hashed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waterclock.domain.access import Organisation, Role, User
+from waterclock.domain.errors import AlreadyExists, NotFound
+from waterclock.domain.moment import Moment
+from waterclock.stores.base import Kind, Row, Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRecord:
+    """A live access key: whose it is, and its secret as it is stored."""
+
+    id: str
+    sealed_secret: str
+    user: User
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """A key or token as it is listed: never with its secret."""
+
+    id: str
+    name: str
+    created_at: Moment
+    expires_at: Moment | None
+    revoked_at: Moment | None
+
+
+async def create_organisation(tx: Tx, *, account: str, name: str) -> Organisation:
+    (org_id,) = await tx.numbers(Kind.ORGANISATION, 1)
+    values = {"id": org_id, "account": account, "name": name, "created_at": await tx.now()}
+    await tx.run("insert_organisation", values)
+    return Organisation(id=org_id, account=account, name=name)
+
+
+async def get_organisation(tx: Tx, *, org_id: int) -> Organisation | None:
+    row = await tx.fetch_one("organisation", {"id": org_id})
+    return Organisation(id=row["id"], account=row["account"], name=row["name"]) if row else None
+
+
+async def create_user(tx: Tx, *, org_id: int, name: str, role: Role) -> User:
+    if await get_user(tx, org_id=org_id, name=name):
+        raise AlreadyExists("user", name)
+    (user_id,) = await tx.numbers(Kind.USER, 1)
+    values = {"id": user_id, "org_id": org_id, "name": name, "role": role, "created_at": await tx.now()}
+    await tx.run("insert_user", values)
+    user = await get_user(tx, org_id=org_id, name=name)
+    if user is None:
+        raise NotFound("organisation", org_id)
+    return user
+
+
+async def get_user(tx: Tx, *, org_id: int, name: str) -> User | None:
+    row = await tx.fetch_one("user_by_name", {"org_id": org_id, "name": name})
+    return _user(row) if row else None
+
+
+async def list_users(tx: Tx, *, org_id: int) -> list[User]:
+    return [_user(row) for row in await tx.fetch("users_of_org", {"org_id": org_id})]
+
+
+async def count_users(tx: Tx) -> int:
+    row = await tx.fetch_one("count_users")
+    return int(row["count"]) if row else 0
+
+
+async def change_role(tx: Tx, *, org_id: int, name: str, role: Role) -> None:
+    await tx.run("update_user_role", {"id": (await _must_exist(tx, org_id, name)).id, "role": role})
+
+
+async def delete_user(tx: Tx, *, org_id: int, name: str) -> None:
+    """With all that spoke for it, at once."""
+    user, now = await _must_exist(tx, org_id, name), await tx.now()
+    await tx.run("revoke_access_keys_of_user", {"user_id": user.id, "now": now})
+    await tx.run("revoke_tokens_of_user", {"user_id": user.id, "now": now})
+    await tx.run("delete_user", {"id": user.id})
+
+
+async def add_access_key(tx: Tx, *, org_id: int, user_name: str, key_id: str, sealed_secret: str) -> None:
+    user = await _must_exist(tx, org_id, user_name)
+    values = {"id": key_id, "org_id": org_id, "user_id": user.id, "sealed_secret": sealed_secret}
+    await tx.run("insert_access_key", {**values, "created_at": await tx.now()})
+
+
+async def find_access_key(tx: Tx, *, key_id: str) -> KeyRecord | None:
+    row = await tx.fetch_one("live_access_key", {"id": key_id})
+    return KeyRecord(id=row["key_id"], sealed_secret=row["sealed_secret"], user=_user(row)) if row else None
+
+
+async def list_access_keys(tx: Tx, *, org_id: int, user_name: str) -> list[Credential]:
+    user = await _must_exist(tx, org_id, user_name)
+    rows = await tx.fetch("access_keys_of_user", {"user_id": user.id})
+    return [_credential(row, name="", expires_at=None) for row in rows]
+
+
+async def revoke_access_key(tx: Tx, *, org_id: int, key_id: str) -> None:
+    if not await tx.run("revoke_access_key", {"id": key_id, "org_id": org_id, "now": await tx.now()}):
+        raise NotFound("access key", key_id)
+
+
+async def add_token(
+    tx: Tx, *, org_id: int, user_name: str, name: str, digest: str, expires_at: Moment | None
+) -> int:
+    user = await _must_exist(tx, org_id, user_name)
+    (token_id,) = await tx.numbers(Kind.TOKEN, 1)
+    values = {"id": token_id, "org_id": org_id, "user_id": user.id, "name": name, "digest": digest}
+    await tx.run("insert_token", {**values, "created_at": await tx.now(), "expires_at": expires_at})
+    return token_id
+
+
+async def find_token(tx: Tx, *, digest: str) -> User | None:
+    row = await tx.fetch_one("live_token", {"digest": digest, "now": await tx.now()})
+    return _user(row) if row else None
+
+
+async def list_tokens(tx: Tx, *, org_id: int, user_name: str) -> Sequence[Credential]:
+    user = await _must_exist(tx, org_id, user_name)
+    rows = await tx.fetch("tokens_of_user", {"user_id": user.id})
+    return [_credential(row, name=row["name"], expires_at=row["expires_at"]) for row in rows]
+
+
+async def revoke_token(tx: Tx, *, org_id: int, token_id: int) -> None:
+    if not await tx.run("revoke_token", {"id": token_id, "org_id": org_id, "now": await tx.now()}):
+        raise NotFound("token", token_id)
+
+
+async def _must_exist(tx: Tx, org_id: int, name: str) -> User:
+    user = await get_user(tx, org_id=org_id, name=name)
+    if user is None:
+        raise NotFound("user", name)
+    return user
+
+
+def _user(row: Row) -> User:
+    return User(
+        id=row["id"], org_id=row["org_id"], account=row["account"], name=row["name"], role=Role(row["role"])
+    )
+
+
+def _credential(row: Row, *, name: str, expires_at: Moment | None) -> Credential:
+    return Credential(
+        id=str(row["id"]),
+        name=name,
+        created_at=row["created_at"],
+        expires_at=expires_at,
+        revoked_at=row["revoked_at"],
+    )

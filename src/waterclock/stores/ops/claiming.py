@@ -1,0 +1,157 @@
+"""Claim, begin, renew, adopt, rescue: who may run an attempt, and for how long."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from waterclock.domain.job import JobSpec
+from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.outcome import WORKER_LOST, Outcome
+from waterclock.domain.run import ENDED, Attempt, RunState
+from waterclock.stores.base import Tx
+from waterclock.stores.ops.ending import end_locked, lock_jobs_of
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.rows import attempt_of, spec_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimant:
+    """The node that asks, and what it can run."""
+
+    node: str  # a fresh UUID per boot
+    host: str  # stays the same over restarts: what was started there can be adopted there
+    queues: tuple[str, ...] = ("default",)
+    labels: tuple[str, ...] = ("",)
+    roles: tuple[str, ...] = ("",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """An attempt that is ours until its lease ends, and the version of the job that it runs."""
+
+    attempt: Attempt
+    spec: JobSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    claimed: tuple[Claimed, ...]
+    next_due_at: Moment | None  # the next delayed attempt, where nothing was left behind
+    now: Moment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """A process exists for this attempt."""
+
+    attempt_id: int
+    fence: int
+    pid: int | None = None
+    pid_started_at: int | None = None
+    log_path: str | None = None
+
+
+async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -> Claims:
+    now = await tx.now()
+    wanted = {"queues": claimant.queues, "labels": claimant.labels, "roles": claimant.roles}
+    rows = await tx.fetch("attempts_to_claim", {**wanted, "now": now, "limit": limit})
+    ids = [row["id"] for row in rows]
+    claimed: tuple[Claimed, ...] = ()
+    if ids:
+        lease = now + seconds(ttl_seconds)
+        mine = {"node": claimant.node, "host": claimant.host, "lease_until": lease, "now": now}
+        await tx.run("claim_attempts", {**mine, "ids": ids})
+        claimed = await _claimed(tx, ids)
+    due = await tx.fetch_one("next_claim", wanted) if len(ids) < limit else None
+    return Claims(claimed=claimed, next_due_at=due["due_at"] if due else None, now=now)
+
+
+async def release(tx: Tx, *, node: str, attempt_ids: Sequence[int]) -> None:
+    await tx.run("release_attempts", {"ids": list(attempt_ids), "node": node, "now": await tx.now()})
+
+
+async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> frozenset[int]:
+    """The ids that are not the caller's any more. One that is to be stopped stays STOPPING, with its pid."""
+    rows = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [b.attempt_id for b in beginnings]})}
+    now, moves = await tx.now(), Moves()
+    attempts, runs, lost = [], [], set()
+    for beginning in beginnings:
+        row = rows.get(beginning.attempt_id)
+        if row is None or row["fence"] != beginning.fence or row["state"] in ENDED:
+            lost.add(beginning.attempt_id)
+            continue
+        if row["state"] == RunState.RUNNING:  # said before, and the answer was lost
+            continue
+        was = RunState(row["state"])
+        state = RunState.RUNNING if was is RunState.STARTING else was
+        attempts.append(
+            {
+                "id": row["id"],
+                "fence": beginning.fence,
+                "was": was,
+                "state": state,
+                "pid": beginning.pid,
+                "pid_started_at": beginning.pid_started_at,
+                "log_path": beginning.log_path,
+                "now": now,
+            }
+        )
+        runs.append({"id": row["run_id"], "was": was, "state": state, "now": now})
+        if state is not was:
+            moves.add(row["org_id"], row["id"], was, state)
+    if attempts:
+        await tx.run_many("begin_attempt", attempts)
+        await tx.run_many("begin_run", runs)
+        await moves.write(tx, now)
+    return frozenset(lost)
+
+
+async def renew(tx: Tx, *, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
+    fences = dict(held)
+    rows = await tx.fetch("held_leases", {"ids": sorted(fences)})
+    ours = [row["id"] for row in rows if row["fence"] == fences[row["id"]]]
+    if ours:
+        await tx.run("renew_leases", {"ids": ours, "lease_until": await tx.now() + seconds(ttl_seconds)})
+    return frozenset(ours)
+
+
+async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float) -> tuple[Claimed, ...]:
+    """What this host held before the worker restarted now belongs to the new one, with the same fences."""
+    rows = await tx.fetch("attempts_of_host", {"host": claimant.host})
+    ids = [row["id"] for row in rows if row["node"] != claimant.node]
+    if not ids:
+        return ()
+    now = await tx.now()
+    values = {"ids": ids, "node": claimant.node, "lease_until": now + seconds(ttl_seconds), "now": now}
+    await tx.run("adopt_attempts", values)
+    return await _claimed(tx, ids)
+
+
+async def rescue(tx: Tx, *, margin_seconds: float, limit: int) -> frozenset[int]:
+    """Decide what a lost worker left: its processes are dead, how they ended is unknown."""
+    horizon = await tx.now() - seconds(margin_seconds)
+    ids = [row["id"] for row in await tx.fetch("lost_attempts", {"horizon": horizon, "limit": limit})]
+    if not ids:
+        return frozenset()
+    jobs = await lock_jobs_of(tx, ids)
+    sure = await tx.fetch("still_lost", {"ids": ids, "horizon": horizon})
+    return await end_locked(tx, [_lost(row["id"], row["fence"], row["state"]) for row in sure], jobs, await tx.now())
+
+
+async def stopping(tx: Tx, *, node: str) -> list[int]:
+    return [row["id"] for row in await tx.fetch("stopping_of_node", {"node": node})]
+
+
+def _lost(attempt_id: int, fence: int, state: str) -> Outcome:
+    ended = RunState.STOPPED if state == RunState.STOPPING else RunState.FAILED
+    return Outcome(attempt_id=attempt_id, fence=fence, state=ended, message=WORKER_LOST)
+
+
+async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
+    attempts = [attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": list(ids)})]
+    rows = await tx.fetch("versions_of_runs", {"ids": list(ids)})
+    versions = {(row["job_id"], row["version"]): row["spec"] for row in rows}
+    return tuple(
+        Claimed(attempt=attempt, spec=spec_of(versions[attempt.job_id, attempt.job_version]))
+        for attempt in attempts
+        if (attempt.job_id, attempt.job_version) in versions
+    )

@@ -1,0 +1,202 @@
+"""Ending attempts: one transaction that also takes their follow-ups, so that each happens exactly once.
+
+What follows an end: the retry, the next action of the same fire, and a waiting run for the freed slot.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from waterclock.domain.admission import free_slots
+from waterclock.domain.job import Job
+from waterclock.domain.moment import SECOND, Moment
+from waterclock.domain.outcome import Outcome, Retry, plan_retry
+from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_move
+from waterclock.stores.base import Kind, Row, Topic, Tx
+from waterclock.stores.ops.jobs import tallies
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.rows import job_of
+
+
+@dataclass(slots=True)
+class _Ends:
+    """What one batch writes, gathered while each end is decided."""
+
+    now: Moment
+    moves: Moves = field(default_factory=Moves)
+    attempts: list[dict[str, object]] = field(default_factory=list)
+    runs: list[dict[str, object]] = field(default_factory=list)
+    retries: list[tuple[Row, Row, Retry]] = field(default_factory=list)
+    fires: set[int] = field(default_factory=set)
+    jobs: set[int] = field(default_factory=set)
+
+
+async def end_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> frozenset[int]:
+    """The ids that were really ended by this call; the others are somebody else's, or have ended before."""
+    jobs = await lock_jobs_of(tx, [outcome.attempt_id for outcome in outcomes])
+    return await end_locked(tx, outcomes, jobs, await tx.now())
+
+
+async def lock_jobs_of(tx: Tx, attempt_ids: Sequence[int]) -> dict[int, Job]:
+    """The jobs that ending these attempts may touch, locked before any run is: always in that order."""
+    rows = await tx.fetch("job_ids_of_attempts", {"ids": list(attempt_ids)})
+    found = await tx.fetch("jobs_by_ids", {"ids": [row["job_id"] for row in rows]}) if rows else ()
+    jobs = {row["id"]: job_of(row) for row in found}
+    capped = sorted(job.id for job in jobs.values() if job.spec.max_concurrent)
+    if capped:
+        await tx.fetch("lock_jobs", {"ids": capped})
+    return jobs
+
+
+async def end_locked(
+    tx: Tx, outcomes: Sequence[Outcome], jobs: Mapping[int, Job], now: Moment
+) -> frozenset[int]:
+    attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
+    runs = await _lock_runs(tx, attempts.values())
+    ends, ended = _Ends(now), set()
+    for outcome in outcomes:
+        attempt = attempts.get(outcome.attempt_id)
+        if attempt is not None and outcome.attempt_id not in ended and _entitled(attempt, outcome):
+            _decide(ends, attempt, runs[attempt["run_id"]], outcome)
+            ended.add(outcome.attempt_id)
+    if ended:
+        await _write(tx, ends, jobs)
+    return frozenset(ended)
+
+
+async def _lock_runs(tx: Tx, attempts: Collection[Row]) -> dict[int, Row]:
+    ids = sorted({row["run_id"] for row in attempts})
+    return {row["id"]: row for row in await tx.fetch("lock_runs", {"ids": ids})} if ids else {}
+
+
+def _entitled(attempt: Row, outcome: Outcome) -> bool:
+    """The fence, and the table of moves: a program that ended before its beginning was stored has run all the same."""
+    was = RunState(attempt["state"])
+    allowed = may_move(was, outcome.state) or (was is RunState.STARTING and may_move(RunState.RUNNING, outcome.state))
+    return bool(attempt["fence"] == outcome.fence) and allowed
+
+
+def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
+    was = RunState(attempt["state"])
+    ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
+    ends.moves.add(attempt["org_id"], attempt["id"], was, outcome.state, outcome.message)
+    retry = plan_retry(
+        was=was,
+        ended=outcome.state,
+        number=attempt["number"],
+        retries=run["retries"],
+        delay_seconds=run["retry_delay_us"] / SECOND,
+        now=ends.now,
+    )
+    if retry:
+        ends.retries.append((attempt, run, retry))
+        return
+    ends.runs.append(
+        {"id": run["id"], "state": outcome.state, "message": outcome.message, "was": run["state"], "now": ends.now}
+    )
+    if run["has_next"]:
+        ends.fires.add(run["fire_id"])
+    if run["job_id"] is not None:
+        ends.jobs.add(run["job_id"])
+
+
+def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
+    return {
+        "id": attempt["id"],
+        "fence": outcome.fence,
+        "was": attempt["state"],
+        "state": outcome.state,
+        "exit_code": outcome.exit_code,
+        "exit_signal": outcome.exit_signal,
+        "cpu_us": outcome.cpu_us,
+        "peak_rss_bytes": outcome.peak_rss_bytes,
+        "message": outcome.message,
+        "now": now,
+    }
+
+
+async def _write(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None:
+    await tx.run_many("end_attempt", ends.attempts)
+    if ends.runs:
+        await tx.run_many("end_run", ends.runs)
+        tx.wake(Topic.ENDS)
+    if ends.retries:
+        await _insert_retries(tx, ends)
+    await _start_followers(tx, ends, jobs)
+    await ends.moves.write(tx, ends.now)
+
+
+async def _insert_retries(tx: Tx, ends: _Ends) -> None:
+    numbers = await tx.numbers(Kind.RUN, len(ends.retries))
+    rows = []
+    for attempt_id, (attempt, run, retry) in zip(numbers, ends.retries, strict=True):
+        rows.append(
+            {
+                **{name: attempt[name] for name in ("run_id", "run_at", "org_id", "namespace", "job_id")},
+                **{name: attempt[name] for name in ("queue", "labels", "role")},
+                "id": attempt_id,
+                "number": retry.number,
+                "wire_id": attempt_wire_id(run["wire_id"], retry.number),
+                "state": RunState.STARTING,
+                "due_at": retry.due_at,
+                "message": None,
+                "created_at": ends.now,
+                "ended_at": None,
+                "updated_at": ends.now,
+            }
+        )
+        ends.moves.add(attempt["org_id"], attempt_id, None, RunState.STARTING, f"attempt {retry.number}")
+    await tx.run_many("insert_attempt", rows)
+    await tx.run_many("retry_run", [{"id": run["id"], "now": ends.now} for _, run, _ in ends.retries])
+    tx.wake(Topic.ATTEMPTS)
+
+
+async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None:
+    """First the next actions of the same fires, then the oldest that wait for a slot."""
+    nexts = await _next_actions(tx, ends.fires)
+    touched = [jobs[i] for i in ends.jobs | {row["job_id"] for row in nexts} if i in jobs]
+    waiting_jobs = [job for job in touched if job.spec.max_concurrent and job.spec.queueing]
+    if not nexts and not waiting_jobs:
+        return
+    counted = await tallies(tx, touched)
+    starts: list[int] = []
+    holds: list[int] = []
+    for row in nexts:
+        job = jobs.get(row["job_id"])
+        slots = free_slots(job.spec, counted[job.id]) if job else None
+        if slots == 0:
+            holds.append(row["id"])
+            continue
+        starts.append(row["id"])
+        if job:
+            counted[job.id].active += 1
+    for job in waiting_jobs:
+        slots = free_slots(job.spec, counted[job.id])
+        starts += await _oldest_waiting(tx, job, slots) if slots else []
+    await _start(tx, starts, holds, ends)
+
+
+async def _next_actions(tx: Tx, fires: Collection[int]) -> list[Row]:
+    """Of each fire the first run that still lives, if it waits for those before it."""
+    if not fires:
+        return []
+    first: dict[int, Row] = {}
+    for row in await tx.fetch("live_runs_of_fires", {"fire_ids": sorted(fires)}):
+        first.setdefault(row["fire_id"], row)
+    return [row for row in first.values() if row["wait_reason"] == WaitReason.ACTION]
+
+
+async def _oldest_waiting(tx: Tx, job: Job, slots: int) -> list[int]:
+    values = {"job_id": job.id, "wait_reason": WaitReason.SLOT, "limit": slots}
+    return [row["id"] for row in await tx.fetch("runs_waiting_for_slot", values)]
+
+
+async def _start(tx: Tx, starts: Sequence[int], holds: Sequence[int], ends: _Ends) -> None:
+    if starts:
+        for row in await tx.fetch("waiting_attempts", {"run_ids": list(starts)}):
+            ends.moves.add(row["org_id"], row["id"], RunState.WAITING, RunState.STARTING)
+        await tx.run("start_waiting_runs", {"ids": list(starts), "now": ends.now})
+        await tx.run("start_waiting_attempts", {"run_ids": list(starts), "now": ends.now})
+        tx.wake(Topic.ATTEMPTS)
+    if holds:
+        values = {"ids": list(holds), "wait_reason": WaitReason.SLOT, "now": ends.now}
+        await tx.run("hold_waiting_runs", values)

@@ -1,0 +1,163 @@
+"""Jobs: each change checks its rule under the job's lock, in the transaction that makes it."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from waterclock.domain.admission import Tally
+from waterclock.domain.errors import AlreadyExists, NotFound
+from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
+from waterclock.domain.trigger import TriggerState
+from waterclock.stores.base import Kind, Tx
+from waterclock.stores.ops.rows import dumped, job_of
+
+Rule = Callable[[JobFacts], None]
+
+
+async def create_job(
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    owner: str,
+    spec: JobSpec,
+    definition: Mapping[str, object],
+    tags: Mapping[str, str],
+) -> Job:
+    if await tx.fetch_one("job_by_name", {"org_id": org_id, "namespace": namespace, "name": name}):
+        raise AlreadyExists("job", name)
+    now = await tx.now()
+    (job_id,) = await tx.numbers(Kind.JOB, 1)
+    await tx.run(
+        "insert_job",
+        {
+            "id": job_id,
+            "org_id": org_id,
+            "namespace": namespace,
+            "name": name,
+            "owner": owner,
+            "kind": spec.kind,
+            "version": 1,
+            "tags": dumped(tags),
+            "created_at": now,
+            "updated_at": now,
+        },
+    )
+    await _insert_version(tx, job_id, 1, org_id, spec, definition, owner, now)
+    return Job(
+        id=job_id,
+        org_id=org_id,
+        namespace=namespace,
+        name=name,
+        owner=owner,
+        version=1,
+        spec=spec,
+        definition=definition,
+        tags=tags,
+        created_at=now,
+        updated_at=now,
+    )
+
+
+async def update_job(
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    by: str,
+    revise: Callable[[Job], tuple[JobSpec, Mapping[str, object]]],
+    allow: Rule,
+) -> Job:
+    """A new version beside the old ones; `revise` is pure and sees the job as it is now."""
+    job = await lock_job(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(await _facts(tx, job))
+    spec, definition = revise(job)
+    now, version = await tx.now(), job.version + 1
+    await _insert_version(tx, job.id, version, org_id, spec, definition, by, now)
+    values = {"id": job.id, "kind": spec.kind, "version": version, "updated_at": now, "was": job.version}
+    await tx.run("update_job", values)
+    found = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
+    if found is None:
+        raise NotFound("job", name)
+    return found
+
+
+async def delete_job(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule) -> Job:
+    job = await lock_job(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(await _facts(tx, job))
+    await tx.run("delete_job", {"id": job.id})
+    return job
+
+
+async def get_job(tx: Tx, *, org_id: int, namespace: str, name: str) -> Job | None:
+    row = await tx.fetch_one("job_by_name", {"org_id": org_id, "namespace": namespace, "name": name})
+    return job_of(row) if row else None
+
+
+async def get_jobs(tx: Tx, *, org_id: int, namespace: str, names: Sequence[str]) -> dict[str, Job]:
+    rows = await tx.fetch("jobs_by_names", {"org_id": org_id, "namespace": namespace, "names": list(names)})
+    return {row["name"]: job_of(row) for row in rows}
+
+
+async def list_jobs(tx: Tx, *, org_id: int, namespaces: Sequence[str], after: str, limit: int) -> list[Job]:
+    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "limit": limit}
+    return [job_of(row) for row in await tx.fetch("jobs_of_org", values)]
+
+
+async def lock_job(tx: Tx, *, org_id: int, namespace: str, name: str) -> Job:
+    """The job as it is while nobody else can change it or count its runs."""
+    job = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
+    if job is None:
+        raise NotFound("job", name)
+    await tx.fetch("lock_jobs", {"ids": [job.id]})
+    job = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
+    if job is None:
+        raise NotFound("job", name)
+    return job
+
+
+async def tallies(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
+    """The live runs of each job; capped jobs are locked first, so that the numbers hold until the commit."""
+    counted = {job.id: Tally() for job in jobs}
+    capped = sorted(job.id for job in jobs if job.spec.max_concurrent != NO_CAP)
+    if capped:
+        await tx.fetch("lock_jobs", {"ids": capped})
+        for row in await tx.fetch("count_live_runs", {"job_ids": capped}):
+            counted[row["job_id"]] = Tally(live=row["live"], active=int(row["active"]))
+    return counted
+
+
+async def _facts(tx: Tx, job: Job) -> JobFacts:
+    key = {"org_id": job.org_id, "namespace": job.namespace, "name": job.name}
+    triggers = await tx.fetch("triggers_with_job", key)
+    live = await tx.fetch("count_live_runs", {"job_ids": [job.id]})
+    return JobFacts(
+        job=job,
+        triggers=tuple(row["name"] for row in triggers),
+        running_triggers=tuple(row["name"] for row in triggers if row["state"] == TriggerState.RUNNING),
+        live_runs=live[0]["live"] if live else 0,
+    )
+
+
+async def _insert_version(
+    tx: Tx,
+    job_id: int,
+    version: int,
+    org_id: int,
+    spec: JobSpec,
+    definition: Mapping[str, object],
+    by: str,
+    now: int,
+) -> None:
+    await tx.run(
+        "insert_job_version",
+        {
+            "job_id": job_id,
+            "version": version,
+            "org_id": org_id,
+            "spec": dumped(spec),
+            "definition": dumped(definition),
+            "created_by": by,
+            "created_at": now,
+        },
+    )

@@ -1,0 +1,133 @@
+"""New rows for runs and their first attempts: many at once, in two statements."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from waterclock.domain.job import Job
+from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.run import ENDED, RunState, attempt_wire_id, run_wire_id
+from waterclock.stores.base import Kind, Topic, Tx
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.rows import dumped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """A run as decided, before it has a number."""
+
+    org_id: int
+    namespace: str
+    job: Job | None  # None: gone, or not a job
+    job_name: str
+    owner: str
+    requested_by: str
+    run_at: Moment
+    state: RunState
+    wait_reason: str | None = None
+    message: str | None = None
+    fire_id: int | None = None
+    action_no: int = 0
+    has_next: bool = False
+    trigger_id: int | None = None
+    trigger_name: str | None = None
+    previous_wire_id: str | None = None
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)
+    timeout_seconds: int | None = None
+    notify_after_seconds: int | None = None
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inserted:
+    run_id: int
+    attempt_id: int
+    wire_id: str
+    state: RunState
+
+
+async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) -> list[Inserted]:
+    """A SKIPPED run has no attempt: it is a record of what was not run."""
+    if not new:
+        return []
+    numbers = iter(await tx.numbers(Kind.RUN, 2 * len(new)))
+    entropy = secrets.token_bytes(26 * len(new))
+    inserted, runs, attempts = [], [], []
+    for index, run in enumerate(new):
+        run_id, attempt_id = next(numbers), next(numbers)
+        wire_id = run_wire_id(run.run_at, entropy[26 * index : 26 * index + 26])
+        inserted.append(Inserted(run_id=run_id, attempt_id=attempt_id, wire_id=wire_id, state=run.state))
+        runs.append(_run_row(run, run_id, wire_id, now))
+        if run.state is not RunState.SKIPPED:
+            attempts.append(_attempt_row(run, runs[-1], attempt_id, now))
+            moves.add(run.org_id, attempt_id, None, run.state, run.message)
+    await tx.run_many("insert_run", runs)
+    if attempts:
+        await tx.run_many("insert_attempt", attempts)
+    if any(run.state is RunState.STARTING for run in new):
+        tx.wake(Topic.ATTEMPTS)
+    return inserted
+
+
+def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, object]:
+    spec = run.job.spec if run.job else None
+    return {
+        "id": run_id,
+        "run_at": run.run_at,
+        "org_id": run.org_id,
+        "namespace": run.namespace,
+        "wire_id": wire_id,
+        "job_id": run.job.id if run.job else None,
+        "job_name": run.job_name,
+        "job_version": run.job.version if run.job else None,
+        "kind": spec.kind if spec else "",
+        "owner": run.owner,
+        "requested_by": run.requested_by,
+        "fire_id": run.fire_id,
+        "action_no": run.action_no,
+        "has_next": int(run.has_next),
+        "trigger_id": run.trigger_id,
+        "trigger_name": run.trigger_name,
+        "flow_run_id": None,
+        "flow_node": None,
+        "previous_wire_id": run.previous_wire_id,
+        "state": run.state,
+        "wait_reason": run.wait_reason,
+        "message": run.message,
+        "queue": spec.queue if spec else "default",
+        "labels": ",".join(spec.labels) if spec else "",
+        "role": run.role,
+        "arguments": dumped(run.arguments) if run.arguments else "{}",
+        "settings": dumped(run.settings) if run.settings else "{}",
+        "attempts": 1,
+        "retries": spec.retries if spec else 0,
+        "retry_delay_us": seconds(spec.retry_delay_seconds) if spec else 0,
+        "timeout_seconds": run.timeout_seconds or (spec.timeout_seconds if spec else None),
+        "notify_after_seconds": run.notify_after_seconds or (spec.notify_after_seconds if spec else None),
+        "created_at": now,
+        "ended_at": now if run.state in ENDED else None,
+        "updated_at": now,
+    }
+
+
+def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: Moment) -> dict[str, object]:
+    return {
+        "id": attempt_id,
+        "run_at": run.run_at,
+        "run_id": row["id"],
+        "org_id": run.org_id,
+        "namespace": run.namespace,
+        "job_id": row["job_id"],
+        "number": 0,
+        "wire_id": attempt_wire_id(str(row["wire_id"]), 0),
+        "state": run.state,
+        "due_at": run.run_at,
+        "queue": row["queue"],
+        "labels": row["labels"],
+        "role": run.role,
+        "message": run.message,
+        "created_at": now,
+        "ended_at": row["ended_at"],
+        "updated_at": now,
+    }

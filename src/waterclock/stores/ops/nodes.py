@@ -1,0 +1,133 @@
+"""Nodes and their heartbeats, messages to operators, and what is thrown away when it is old."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.run import ENDED
+from waterclock.stores.base import Kind, Row, Tx
+
+PAGE: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A server process of the cluster."""
+
+    id: str
+    host: str
+    name: str
+    duties: tuple[str, ...]
+    role: str = ""
+    labels: tuple[str, ...] = ()
+    slots: int = 0
+    version: str
+    pid: int
+    skew_us: int = 0
+    started_at: Moment = 0
+    heartbeat_at: Moment = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    id: int
+    kind: str
+    severity: str
+    run_id: int | None
+    subject: str
+    body: str
+    created_at: Moment
+    read_at: Moment | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruned:
+    runs: int
+    log_paths: tuple[str, ...]
+
+
+async def beat(tx: Tx, *, node: Node, wall_us: int) -> int:
+    """Say that the node lives; how far its clock is from the database's, in microseconds."""
+    now = await tx.now()
+    skew = wall_us - now
+    if not await tx.run("beat", {"id": node.id, "now": now, "skew_us": skew}):
+        values = {
+            "id": node.id,
+            "host": node.host,
+            "name": node.name,
+            "duties": ",".join(node.duties),
+            "role": node.role,
+            "labels": ",".join(node.labels),
+            "slots": node.slots,
+            "version": node.version,
+            "pid": node.pid,
+            "skew_us": skew,
+            "now": now,
+        }
+        await tx.run("insert_node", values)
+    return skew
+
+
+async def stop_node(tx: Tx, *, node_id: str) -> None:
+    await tx.run("stop_node", {"id": node_id, "now": await tx.now()})
+
+
+async def list_nodes(tx: Tx, *, within_seconds: float) -> list[Node]:
+    since = await tx.now() - seconds(within_seconds)
+    return [_node(row) for row in await tx.fetch("nodes", {"since": since})]
+
+
+async def queue_sizes(tx: Tx) -> dict[str, int]:
+    return {row["state"]: row["count"] for row in await tx.fetch("queue_sizes")}
+
+
+async def add_message(
+    tx: Tx, *, org_id: int, kind: str, severity: str, subject: str, body: str, run_id: int | None = None
+) -> None:
+    (number,) = await tx.numbers(Kind.MESSAGE, 1)
+    values = {"id": number, "org_id": org_id, "kind": kind, "severity": severity, "subject": subject, "body": body}
+    await tx.run("insert_message", {**values, "run_id": run_id, "created_at": await tx.now()})
+
+
+async def list_messages(tx: Tx, *, org_id: int, before: int, limit: int) -> list[Message]:
+    rows = await tx.fetch("messages_of_org", {"org_id": org_id, "before": before, "limit": limit})
+    return [
+        Message(**{name: row[name] for name in Message.__slots__})  # the columns are the fields
+        for row in rows
+    ]
+
+
+async def prune_runs(tx: Tx, *, keep_seconds: float) -> Pruned:
+    """One page of what ended longer ago than that; call again while it finds something."""
+    before = await tx.now() - seconds(keep_seconds)
+    rows = await tx.fetch("old_runs", {"before": before, "ended": sorted(ENDED), "limit": PAGE})
+    ids = [row["id"] for row in rows]
+    if not ids:
+        return Pruned(runs=0, log_paths=())
+    paths = await tx.fetch("log_paths_of_runs", {"ids": ids})
+    await tx.run("delete_attempts_of_runs", {"ids": ids})
+    await tx.run("delete_runs", {"ids": ids})
+    return Pruned(runs=len(ids), log_paths=tuple(row["log_path"] for row in paths))
+
+
+async def prune_ledger(tx: Tx, *, keep_seconds: float, keep_moves_seconds: float) -> None:
+    now = await tx.now()
+    await tx.run("delete_old_fires", {"before": now - seconds(keep_seconds)})
+    await tx.run("delete_old_transitions", {"before": now - seconds(keep_moves_seconds)})
+    await tx.run("delete_old_nodes", {"before": now - seconds(keep_moves_seconds)})
+
+
+def _node(row: Row) -> Node:
+    return Node(
+        **{name: row[name] for name in ("id", "host", "name", "role", "slots", "version", "pid", "skew_us")},
+        duties=_words(row["duties"]),
+        labels=_words(row["labels"]),
+        started_at=row["started_at"],
+        heartbeat_at=row["heartbeat_at"],
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word for word in text.split(",") if word)
+
+

@@ -1,0 +1,69 @@
+"""Stopping: what has no process yet ends at once, what may have one is asked to die and waits for the proof."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from waterclock.domain.job import Job
+from waterclock.domain.moment import Moment
+from waterclock.domain.outcome import Outcome
+from waterclock.domain.run import ENDED, RunState
+from waterclock.stores.base import Row, Topic, Tx
+from waterclock.stores.ops.ending import end_locked, lock_jobs_of
+from waterclock.stores.ops.moves import Moves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopAnswer:
+    """What became of one request to stop."""
+
+    wire_id: str
+    state: RunState | None  # None: no such run of that job
+
+    @property
+    def accepted(self) -> bool:
+        return self.state is not None and self.state not in ENDED
+
+
+async def stop_attempts(
+    tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str]
+) -> list[StopAnswer]:
+    """One answer for each id, in their order: the state it was found in."""
+    rows = await tx.fetch("attempts_by_wire_ids", {"org_id": org_id, "wire_ids": list(wire_ids)})
+    known = {row["wire_id"]: row for row in rows if job_name is None or row["job_name"] == job_name}
+    await stop_by_ids(tx, [row["id"] for row in known.values()], await tx.now())
+    return [
+        StopAnswer(wire_id=wire_id, state=RunState(known[wire_id]["state"]) if wire_id in known else None)
+        for wire_id in wire_ids
+    ]
+
+
+async def stop_by_ids(tx: Tx, attempt_ids: Sequence[int], now: Moment) -> None:
+    if not attempt_ids:
+        return
+    jobs = await lock_jobs_of(tx, attempt_ids)
+    rows = await tx.fetch("lock_attempts", {"ids": list(attempt_ids)})
+    live = [row for row in rows if row["state"] in (RunState.WAITING, RunState.STARTING, RunState.RUNNING)]
+    await _mark(tx, live, now)
+    await _end_unclaimed(tx, [row for row in live if row["node"] is None], jobs, now)
+
+
+async def _mark(tx: Tx, rows: Sequence[Row], now: Moment) -> None:
+    if not rows:
+        return
+    moves = Moves()
+    for row in rows:
+        moves.add(row["org_id"], row["id"], row["state"], RunState.STOPPING)
+    await tx.run_many("stop_attempt", [{"id": row["id"], "was": row["state"], "now": now} for row in rows])
+    await tx.run_many("stop_run", [{"id": row["run_id"], "was": row["state"], "now": now} for row in rows])
+    await moves.write(tx, now)
+    tx.wake(Topic.STOPS)
+
+
+async def _end_unclaimed(tx: Tx, rows: Sequence[Row], jobs: Mapping[int, Job], now: Moment) -> None:
+    """Nobody has them, so nothing of them can be alive: they will never be claimed."""
+    outcomes = [
+        Outcome(attempt_id=row["id"], fence=row["fence"], state=RunState.STOPPED, message="stopped before it started")
+        for row in rows
+    ]
+    if outcomes:
+        await end_locked(tx, outcomes, jobs, now)

@@ -1,0 +1,209 @@
+"""Triggers: made, redefined, set going, stopped and deleted, each under its rule and its lock."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from waterclock.domain.errors import AlreadyExists, NotFound
+from waterclock.domain.moment import Moment, from_datetime, to_datetime
+from waterclock.domain.planning import Plan
+from waterclock.domain.trigger import Fire, FireRules, Target, Trigger, TriggerSpec, TriggerState, TriggerType
+from waterclock.stores.base import Kind, Row, Topic, Tx
+from waterclock.stores.ops.firing import Due, actions_of, write_fires
+from waterclock.stores.ops.jobs import get_jobs
+from waterclock.stores.ops.rows import action_row, dumped, fire_of, schedule_of, trigger_of
+from waterclock.stores.ops.stopping import stop_by_ids
+
+Rule = Callable[[Trigger], None]
+
+FIRST_GENERATION: Final = 1
+
+
+async def create_trigger(
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    owner: str,
+    spec: TriggerSpec,
+    definition: Mapping[str, object],
+    tags: Mapping[str, str],
+    start: bool,
+) -> Trigger:
+    """All its jobs must exist now; `start` schedules it at once."""
+    key = {"org_id": org_id, "namespace": namespace, "name": name}
+    if await tx.fetch_one("trigger_by_name", key):
+        raise AlreadyExists("trigger", name)
+    await _jobs_must_exist(tx, org_id, namespace, spec)
+    now = await tx.now()
+    (trigger_id,) = await tx.numbers(Kind.TRIGGER, 1)
+    row = {
+        **key,
+        **_spec_row(spec),
+        "id": trigger_id,
+        "owner": owner,
+        "state": TriggerState.RUNNING if start else TriggerState.STANDBY,
+        "next_fire_at": next_fire(row_schedule(spec), now) if start else None,
+        "version": 1,
+        "generation": FIRST_GENERATION,
+        "definition": dumped(definition),
+        "tags": dumped(tags),
+        "created_at": now,
+        "updated_at": now,
+    }
+    await tx.run("insert_trigger", row)
+    await tx.run_many("insert_trigger_action", [action_row(row, n, action) for n, action in enumerate(spec.actions)])
+    if start:
+        tx.wake(Topic.TRIGGERS)
+    return trigger_of(row, spec.actions)
+
+
+async def update_trigger(
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    revise: Callable[[Trigger], tuple[TriggerSpec, Mapping[str, object]]],
+    allow: Rule,
+) -> Trigger:
+    """Redefined as a new generation; a running one (where the rules allow it) goes on with the new schedule."""
+    trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(trigger)
+    spec, definition = revise(trigger)
+    await _jobs_must_exist(tx, org_id, namespace, spec)
+    now = await tx.now()
+    running = trigger.state is TriggerState.RUNNING
+    row = {
+        **_spec_row(spec),
+        "id": trigger.id,
+        "org_id": org_id,
+        "namespace": namespace,
+        "was": trigger.version,
+        "next_fire_at": next_fire(row_schedule(spec), now) if running else None,
+        "definition": dumped(definition),
+        "updated_at": now,
+    }
+    await tx.run("redefine_trigger", row)
+    await tx.run("delete_trigger_actions", {"id": trigger.id})
+    await tx.run_many("insert_trigger_action", [action_row(row, n, action) for n, action in enumerate(spec.actions)])
+    tx.wake(Topic.TRIGGERS)
+    return await _again(tx, trigger)
+
+
+async def start_trigger(
+    tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, rules: Mapping[str, FireRules]
+) -> Trigger:
+    """SCHEDULED: its next instant after now. ON_DEMAND: fired once, now, and it stays as it was."""
+    trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(trigger)
+    now = await tx.now()
+    if trigger.spec.type is TriggerType.ON_DEMAND:
+        row = await tx.fetch_one("trigger_by_name", {"org_id": org_id, "namespace": namespace, "name": name})
+        if row is None:
+            raise NotFound("trigger", name)
+        await write_fires(tx, [Due(row, Plan(fires=(to_datetime(now),), skips=(), next_at=None))], rules, now)
+        return trigger
+    await _move(tx, trigger, TriggerState.RUNNING, next_fire(row_schedule(trigger.spec), now), now)
+    tx.wake(Topic.TRIGGERS)
+    return await _again(tx, trigger)
+
+
+async def stop_trigger(
+    tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, stop_runs: bool
+) -> Trigger:
+    """Nothing of it fires once this is acknowledged; where the rules say so its live runs are stopped, too."""
+    trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(trigger)
+    now = await tx.now()
+    await _move(tx, trigger, TriggerState.STOPPED, None, now)
+    if stop_runs:
+        rows = await tx.fetch("live_attempt_ids_of_trigger", {"trigger_id": trigger.id})
+        await stop_by_ids(tx, [row["id"] for row in rows], now)
+    return await _again(tx, trigger)
+
+
+async def delete_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule) -> Trigger:
+    trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
+    allow(trigger)
+    await tx.run("delete_trigger_actions", {"id": trigger.id})
+    await tx.run("delete_trigger", {"id": trigger.id, "was": trigger.version})
+    return trigger
+
+
+async def get_triggers(tx: Tx, *, org_id: int, namespace: str, names: Sequence[str]) -> dict[str, Trigger]:
+    rows = await tx.fetch("triggers_by_names", {"org_id": org_id, "namespace": namespace, "names": list(names)})
+    return {trigger.name: trigger for trigger in await _with_actions(tx, rows)}
+
+
+async def list_triggers(
+    tx: Tx, *, org_id: int, namespaces: Sequence[str], job_name: str | None, after: str, limit: int
+) -> list[Trigger]:
+    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "limit": limit}
+    if job_name is None:
+        return await _with_actions(tx, await tx.fetch("triggers_of_org", values))
+    return await _with_actions(tx, await tx.fetch("triggers_of_job", {**values, "job_name": job_name}))
+
+
+async def list_fires(tx: Tx, *, org_id: int, trigger_id: int, before: Moment, limit: int) -> list[Fire]:
+    values = {"org_id": org_id, "trigger_id": trigger_id, "before": before, "limit": limit}
+    return [fire_of(row) for row in await tx.fetch("fires_of_trigger", values)]
+
+
+async def lock_trigger(tx: Tx, *, org_id: int, namespace: str, name: str) -> Trigger:
+    row = await tx.fetch_one("lock_trigger", {"org_id": org_id, "namespace": namespace, "name": name})
+    if row is None:
+        raise NotFound("trigger", name)
+    (trigger,) = await _with_actions(tx, [row])
+    return trigger
+
+
+def row_schedule(spec: TriggerSpec) -> str | None:
+    return dumped(spec.schedule) if spec.schedule else None
+
+
+def next_fire(schedule: str | None, now: Moment) -> Moment | None:
+    if schedule is None:
+        return None
+    found = schedule_of(schedule).next_after(to_datetime(now))
+    return None if found is None else from_datetime(found)
+
+
+def _spec_row(spec: TriggerSpec) -> dict[str, object]:
+    return {
+        "type": spec.type,
+        "expression": spec.expression,
+        "schedule": row_schedule(spec),
+        "misfire": dumped(spec.misfire),
+        "flow_name": spec.flow_name,
+    }
+
+
+async def _jobs_must_exist(tx: Tx, org_id: int, namespace: str, spec: TriggerSpec) -> None:
+    names = sorted({action.name for action in spec.actions if action.target is Target.JOB})
+    if not names:
+        return
+    found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=names)
+    # Until the commit none of those that are still there can be deleted.
+    ids = sorted(job.id for job in found.values())
+    kept = {row["id"] for row in await tx.fetch("lock_jobs", {"ids": ids})}
+    for name in names:
+        if name not in found or found[name].id not in kept:
+            raise NotFound("job", name)
+
+
+async def _move(tx: Tx, trigger: Trigger, state: TriggerState, next_fire_at: Moment | None, now: Moment) -> None:
+    values = {"id": trigger.id, "was": trigger.version, "updated_at": now}
+    await tx.run("move_trigger", {**values, "state": state, "next_fire_at": next_fire_at})
+
+
+async def _again(tx: Tx, trigger: Trigger) -> Trigger:
+    found = await get_triggers(tx, org_id=trigger.org_id, namespace=trigger.namespace, names=[trigger.name])
+    return found[trigger.name]
+
+
+async def _with_actions(tx: Tx, rows: Sequence[Row]) -> list[Trigger]:
+    if not rows:
+        return []
+    actions = await actions_of(tx, [row["id"] for row in rows])
+    return [trigger_of(row, tuple(actions[row["id"]])) for row in rows]

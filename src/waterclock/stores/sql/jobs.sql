@@ -1,0 +1,58 @@
+-- name: insert_job
+INSERT INTO jobs (id, org_id, namespace, name, owner, kind, version, tags, created_at, updated_at)
+VALUES (:id, :org_id, :namespace, :name, :owner, :kind, :version, :tags, :created_at, :updated_at)
+
+-- name: insert_job_version
+-- Versions are never changed: a run's record stays true after its job is.
+INSERT INTO job_versions (job_id, version, org_id, spec, definition, created_by, created_at)
+VALUES (:job_id, :version, :org_id, :spec, :definition, :created_by, :created_at)
+
+-- name: update_job
+UPDATE jobs SET kind = :kind, version = :version, updated_at = :updated_at WHERE id = :id AND version = :was
+
+-- name: delete_job
+DELETE FROM jobs WHERE id = :id
+
+-- name: job_by_name
+SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
+WHERE j.org_id = :org_id AND j.namespace = :namespace AND j.name = :name
+
+-- name: jobs_by_names
+SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
+WHERE j.org_id = :org_id AND j.namespace = :namespace AND j.name IN :names
+
+-- name: jobs_of_org
+-- One page, by name; `after` is the last name of the page before.
+SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
+WHERE j.org_id = :org_id AND j.namespace IN :namespaces AND j.name > :after
+ORDER BY j.name, j.id LIMIT :limit
+
+-- name: jobs_by_ids
+SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
+WHERE j.id IN :ids
+
+-- name: job_ids_of_triggers
+-- The present jobs that these triggers' actions name.
+SELECT DISTINCT j.id AS id FROM trigger_actions a
+JOIN jobs j ON j.org_id = a.org_id AND j.namespace = a.namespace AND j.name = a.name
+WHERE a.trigger_id IN :trigger_ids AND a.target = 'job'
+
+-- name: lock_jobs
+-- Whoever counts a job's runs holds its row; always in the order of ids, so that nobody waits in a circle.
+SELECT id FROM jobs WHERE id IN :ids ORDER BY id {lock}
+
+-- name: triggers_with_job
+SELECT t.name AS name, t.state AS state FROM trigger_actions a JOIN triggers t ON t.id = a.trigger_id
+WHERE a.org_id = :org_id AND a.namespace = :namespace AND a.name = :name AND a.target = 'job' ORDER BY t.name
+
+-- name: count_live_runs
+-- Per job: what is live, and what of it holds a slot.
+SELECT job_id, COUNT(*) AS live, SUM(CASE WHEN state = 'WAITING' THEN 0 ELSE 1 END) AS active FROM runs
+WHERE job_id IN :job_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY job_id
+
+-- name: versions_of_runs
+-- The versions that these attempts' runs were made with, present or not.
+SELECT DISTINCT v.job_id AS job_id, v.version AS version, v.spec AS spec
+FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+JOIN job_versions v ON v.job_id = r.job_id AND v.version = r.job_version
+WHERE a.id IN :ids

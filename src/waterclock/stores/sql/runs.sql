@@ -1,0 +1,170 @@
+-- name: insert_run
+INSERT INTO runs (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind, owner, requested_by,
+  fire_id, action_no, has_next, trigger_id, trigger_name, flow_run_id, flow_node, previous_wire_id, state, wait_reason,
+  message, queue, labels, role, arguments, settings, attempts, retries, retry_delay_us, timeout_seconds,
+  notify_after_seconds, created_at, ended_at, updated_at)
+VALUES (:id, :run_at, :org_id, :namespace, :wire_id, :job_id, :job_name, :job_version, :kind, :owner, :requested_by,
+  :fire_id, :action_no, :has_next, :trigger_id, :trigger_name, :flow_run_id, :flow_node, :previous_wire_id, :state,
+  :wait_reason, :message, :queue, :labels, :role, :arguments, :settings, :attempts, :retries, :retry_delay_us,
+  :timeout_seconds, :notify_after_seconds, :created_at, :ended_at, :updated_at)
+
+-- name: insert_attempt
+INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, due_at, queue,
+  labels, role, message, created_at, ended_at, updated_at)
+VALUES (:id, :run_at, :run_id, :org_id, :namespace, :job_id, :number, :wire_id, :state, 0, :due_at, :queue,
+  :labels, :role, :message, :created_at, :ended_at, :updated_at)
+
+-- name: attempts_to_claim
+-- Up to :limit attempts for one node; rows that another node is claiming are passed over.
+SELECT id, run_at FROM attempts
+WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
+  AND due_at <= :now
+ORDER BY due_at, id LIMIT :limit {skip_locked}
+
+-- name: claim_attempts
+UPDATE attempts SET node = :node, host = :host, fence = fence + 1, lease_until = :lease_until, updated_at = :now
+WHERE id IN :ids AND state = 'STARTING' AND node IS NULL
+
+-- name: next_claim
+-- When the next delayed attempt (a retry) becomes due.
+SELECT MIN(due_at) AS due_at FROM attempts
+WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
+
+-- name: release_attempts
+-- Claimed, never handed to a runner: somebody else may have them. The fence has moved on.
+UPDATE attempts SET node = NULL, host = NULL, lease_until = NULL, updated_at = :now
+WHERE id IN :ids AND node = :node AND state = 'STARTING'
+
+-- name: whole_attempts
+-- Attempts with what belongs to their runs.
+SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.id IN :ids
+
+-- name: whole_attempt_by_wire_id
+SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.wire_id = :wire_id AND a.org_id = :org_id
+
+-- name: whole_attempts_of_job
+-- Newest first; the page goes on below (before_at, before_id).
+SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.job_id = :job_id AND (a.run_at < :before_at OR (a.run_at = :before_at AND a.id < :before_id))
+ORDER BY a.run_at DESC, a.id DESC LIMIT :limit
+
+-- name: whole_attempts_of_org
+SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+FROM runs r JOIN attempts a ON a.run_id = r.id AND a.run_at = r.run_at
+WHERE r.org_id = :org_id AND r.namespace IN :namespaces AND r.state IN :states
+  AND (r.run_at < :before_at OR (r.run_at = :before_at AND a.id < :before_id))
+ORDER BY r.run_at DESC, a.id DESC LIMIT :limit
+
+-- name: lock_attempts
+SELECT a.id, a.run_id, a.run_at, a.org_id, a.namespace, a.job_id, a.number, a.wire_id, a.state, a.fence, a.node,
+  a.queue, a.labels, a.role
+FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
+
+-- name: lock_runs
+SELECT id, run_at, wire_id, state, job_id, job_name, fire_id, has_next, attempts, retries, retry_delay_us
+FROM runs WHERE id IN :ids ORDER BY id {lock}
+
+-- name: job_ids_of_attempts
+-- Which jobs a change of these attempts may touch: their own, and those of later actions of the same fires.
+SELECT DISTINCT r.job_id AS job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.id IN :ids AND r.job_id IS NOT NULL
+UNION
+SELECT DISTINCT n.job_id AS job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+JOIN runs n ON n.fire_id = r.fire_id AND n.action_no > r.action_no
+WHERE a.id IN :ids AND r.has_next = 1 AND n.job_id IS NOT NULL
+
+-- name: begin_attempt
+UPDATE attempts SET state = :state, pid = :pid, pid_started_at = :pid_started_at, log_path = :log_path,
+  started_at = :now, updated_at = :now WHERE id = :id AND fence = :fence AND state = :was
+
+-- name: begin_run
+UPDATE runs SET state = :state, phase = 'executing', started_at = COALESCE(started_at, :now), updated_at = :now
+WHERE id = :id AND state = :was
+
+-- name: end_attempt
+UPDATE attempts SET state = :state, lease_until = NULL, exit_code = :exit_code, exit_signal = :exit_signal,
+  cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, ended_at = :now, updated_at = :now
+WHERE id = :id AND fence = :fence AND state = :was
+
+-- name: end_run
+UPDATE runs SET state = :state, message = :message, wait_reason = NULL, phase = NULL, ended_at = :now, updated_at = :now
+WHERE id = :id AND state = :was
+
+-- name: retry_run
+UPDATE runs SET state = 'STARTING', phase = NULL, attempts = attempts + 1, updated_at = :now WHERE id = :id
+
+-- name: stop_attempt
+UPDATE attempts SET state = 'STOPPING', updated_at = :now WHERE id = :id AND state = :was
+
+-- name: stop_run
+UPDATE runs SET state = 'STOPPING', wait_reason = NULL, updated_at = :now WHERE id = :id AND state = :was
+
+-- name: waiting_attempts
+SELECT id, org_id FROM attempts WHERE run_id IN :run_ids AND state = 'WAITING'
+
+-- name: start_waiting_runs
+UPDATE runs SET state = 'STARTING', wait_reason = NULL, updated_at = :now WHERE id IN :ids AND state = 'WAITING'
+
+-- name: start_waiting_attempts
+UPDATE attempts SET state = 'STARTING', due_at = :now, updated_at = :now WHERE run_id IN :run_ids AND state = 'WAITING'
+
+-- name: hold_waiting_runs
+-- Their turn has come but their job has no free slot.
+UPDATE runs SET wait_reason = :wait_reason, updated_at = :now WHERE id IN :ids AND state = 'WAITING'
+
+-- name: live_runs_of_fires
+SELECT id, fire_id, action_no, state, wait_reason, job_id, run_at FROM runs
+WHERE fire_id IN :fire_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') ORDER BY fire_id, action_no
+
+-- name: runs_waiting_for_slot
+SELECT id FROM runs WHERE job_id = :job_id AND state = 'WAITING' AND wait_reason = :wait_reason
+ORDER BY run_at, id LIMIT :limit
+
+-- name: live_attempt_ids_of_trigger
+SELECT a.id AS id FROM runs r JOIN attempts a ON a.run_id = r.id AND a.run_at = r.run_at
+WHERE r.trigger_id = :trigger_id AND r.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
+  AND a.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
+
+-- name: attempts_by_wire_ids
+SELECT a.id, a.wire_id, a.state, r.job_name, r.job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.wire_id IN :wire_ids AND a.org_id = :org_id
+
+-- name: held_leases
+SELECT id, fence FROM attempts WHERE id IN :ids AND lease_until IS NOT NULL ORDER BY id {lock}
+
+-- name: renew_leases
+UPDATE attempts SET lease_until = :lease_until WHERE id IN :ids AND lease_until IS NOT NULL
+
+-- name: lost_attempts
+-- Whose lease ran out before :horizon: their processes are dead by now, whoever held them has seen to that.
+SELECT id FROM attempts WHERE lease_until < :horizon ORDER BY lease_until LIMIT :limit
+
+-- name: still_lost
+-- The horizon again, now under the lock: a renewal may have come in between.
+SELECT id, fence, state FROM attempts WHERE id IN :ids AND lease_until < :horizon ORDER BY id {skip_locked}
+
+-- name: attempts_of_host
+SELECT id, fence, node, state, pid, pid_started_at FROM attempts
+WHERE host = :host AND lease_until IS NOT NULL ORDER BY id {lock}
+
+-- name: adopt_attempts
+UPDATE attempts SET node = :node, lease_until = :lease_until, updated_at = :now
+WHERE id IN :ids AND lease_until IS NOT NULL
+
+-- name: stopping_of_node
+SELECT id FROM attempts WHERE state = 'STOPPING' AND node = :node
+
+-- name: insert_transitions
+INSERT INTO transitions (org_id, at, moves) VALUES (:org_id, :at, :moves)
+
+-- name: transitions_after
+SELECT seq, at, moves FROM transitions WHERE org_id = :org_id AND seq > :seq ORDER BY seq LIMIT :limit

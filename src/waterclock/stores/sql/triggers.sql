@@ -1,0 +1,70 @@
+-- name: insert_trigger
+INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, expression, schedule, misfire, flow_name,
+  next_fire_at, version, generation, definition, tags, created_at, updated_at)
+VALUES (:id, :org_id, :namespace, :name, :owner, :type, :state, :expression, :schedule, :misfire, :flow_name,
+  :next_fire_at, :version, :generation, :definition, :tags, :created_at, :updated_at)
+
+-- name: insert_trigger_action
+INSERT INTO trigger_actions (trigger_id, action_no, org_id, namespace, target, name, arguments, timeout_seconds,
+  notify_after_seconds)
+VALUES (:trigger_id, :action_no, :org_id, :namespace, :target, :name, :arguments, :timeout_seconds,
+  :notify_after_seconds)
+
+-- name: delete_trigger_actions
+DELETE FROM trigger_actions WHERE trigger_id = :id
+
+-- name: trigger_by_name
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND name = :name
+
+-- name: lock_trigger
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND name = :name {lock}
+
+-- name: triggers_by_names
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND name IN :names
+
+-- name: triggers_of_org
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace IN :namespaces AND name > :after
+ORDER BY name, id LIMIT :limit
+
+-- name: triggers_of_job
+SELECT * FROM triggers t WHERE t.org_id = :org_id AND t.namespace IN :namespaces AND t.name > :after
+AND EXISTS (SELECT 1 FROM trigger_actions a WHERE a.trigger_id = t.id AND a.target = 'job' AND a.name = :job_name)
+ORDER BY t.name, t.id LIMIT :limit
+
+-- name: actions_of_triggers
+SELECT * FROM trigger_actions WHERE trigger_id IN :trigger_ids ORDER BY trigger_id, action_no
+
+-- name: redefine_trigger
+-- A new generation: what it fires from now on is not what it fired before.
+UPDATE triggers SET type = :type, expression = :expression, schedule = :schedule, misfire = :misfire,
+  flow_name = :flow_name, next_fire_at = :next_fire_at, definition = :definition, updated_at = :updated_at,
+  version = version + 1, generation = generation + 1
+WHERE id = :id AND version = :was
+
+-- name: move_trigger
+UPDATE triggers SET state = :state, next_fire_at = :next_fire_at, updated_at = :updated_at, version = version + 1
+WHERE id = :id AND version = :was
+
+-- name: delete_trigger
+DELETE FROM triggers WHERE id = :id AND version = :was
+
+-- name: lock_due_triggers
+-- Up to :limit due triggers for one scheduler; those that another one is firing are passed over.
+SELECT id, org_id, namespace, name, owner, schedule, misfire, next_fire_at, version, generation FROM triggers
+WHERE state = 'RUNNING' AND next_fire_at <= :now ORDER BY next_fire_at LIMIT :limit {skip_locked}
+
+-- name: advance_trigger
+UPDATE triggers SET next_fire_at = :next_fire_at, version = version + 1 WHERE id = :id AND version = :was
+
+-- name: next_due
+SELECT MIN(next_fire_at) AS due_at FROM triggers WHERE state = 'RUNNING' AND next_fire_at IS NOT NULL
+
+-- name: insert_fire
+INSERT INTO fires (id, org_id, trigger_id, trigger_name, generation, fire_at, outcome, reason, first_at, last_at,
+  instants, created_at)
+VALUES (:id, :org_id, :trigger_id, :trigger_name, :generation, :fire_at, :outcome, :reason, :first_at, :last_at,
+  :instants, :created_at)
+
+-- name: fires_of_trigger
+SELECT * FROM fires WHERE org_id = :org_id AND trigger_id = :trigger_id AND fire_at < :before
+ORDER BY fire_at DESC, id DESC LIMIT :limit

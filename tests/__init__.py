@@ -1,0 +1,1 @@
+"""Tests of Waterclock, against real servers and real processes."""

@@ -1,0 +1,117 @@
+"""To a script, the warm interpreter is the interpreter: what `python script` does, a warm run does."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runners.host import Host, run
+from waterclock.runners.client import SupervisorClient
+
+SCRIPTS = {
+    "an exception": "def f():\n    raise ValueError('bad')\nprint('before')\nf()\n",
+    "a syntax error": "print('never')\nx = = 1\n",
+    "an exit code": "import sys; sys.exit(300)",
+    "an exit message": "import sys; sys.exit('sorry')",
+    "exit without a code": "raise SystemExit",
+    "an interrupt": "raise KeyboardInterrupt",
+    "an exit function": "import atexit; atexit.register(print, 'bye'); print('hi')",
+    "a thread that outlives the script": """
+import threading, time
+def late():
+    event.wait(5); print('late', __name__, __file__.endswith('.py'))
+event = threading.Event(); threading.Thread(target=late).start(); threading.Timer(0.05, event.set).start()
+""",
+    "a file that nobody closes": """
+def write():
+    kept.write('data')
+kept = open('left-open.txt', 'w'); write()
+import atexit; atexit.register(print, 'done')
+""",
+    "a destructor": """
+class Noisy:
+    def __del__(self): print('gone', helper())
+def helper(): return 42
+noisy = Noisy()
+""",
+    "a module beside it": "import beside; print(beside.VALUE, beside.__name__)",
+    "its own name": "import sys; print(__name__, __file__, sys.argv, __spec__, sys.modules['__main__'].__dict__ is globals())",
+    "the path": "import sys, os; print(sys.path[0] == os.path.dirname(__file__), sys.executable)",
+    "pickling": "import pickle\nclass Thing: pass\nprint(type(pickle.loads(pickle.dumps(Thing()))).__module__)",
+    "a hook of its own": "import sys\nsys.excepthook = lambda kind, error, trace: print('hook', kind.__name__)\n1/0\n",
+    "standard input": "import sys; print(repr(sys.stdin.read()))",
+    "a zone": "import time; print(time.tzname)",
+    "annotations": "x: int = 1\nprint(__annotations__)",
+    "processes that are spawned": """
+import multiprocessing
+def double(x): return 2 * x
+if __name__ == '__main__':
+    with multiprocessing.get_context('spawn').Pool(1) as pool: print(pool.map(double, [1, 2]))
+""",
+    "processes that are forked": """
+import multiprocessing
+if __name__ == '__main__':
+    with multiprocessing.get_context('fork').Pool(2) as pool: print(sorted(pool.map(abs, [-1, -2])))
+""",
+}
+
+
+@pytest.mark.parametrize("what", SCRIPTS)
+async def test_a_script_behaves_as_in_a_fresh_interpreter(host: Host, client: SupervisorClient, what: str) -> None:
+    (host.folder / "beside.py").write_text("VALUE = 5\n")
+    script = host.script(SCRIPTS[what])
+    env = {"TZ": "Asia/Ho_Chi_Minh", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    fresh = subprocess.run(
+        [sys.executable, script, "-x"], cwd=host.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+    left_open = host.folder / "left-open.txt"
+    left_open.unlink(missing_ok=True)
+    ended = await run(client, host.program(1, script, "-x", env=env))
+    code = -ended.signal if ended.signal else ended.exit_code
+    assert (code, host.log(1).read_bytes()) == (fresh.returncode, fresh.stdout + fresh.stderr)
+    assert what != "a file that nobody closes" or left_open.read_text() == "data"
+
+
+async def test_forks_do_not_share_their_random_numbers(host: Host, client: SupervisorClient) -> None:
+    script = host.script("import random, uuid; print(random.random(), uuid.uuid4())")
+    await run(client, host.program(1, script))
+    await run(client, host.program(2, script))
+    assert host.log(1).read_text() != host.log(2).read_text()
+
+
+async def test_nothing_of_one_run_is_seen_by_the_next(host: Host, client: SupervisorClient) -> None:
+    await run(client, host.program(1, host.script("import json, os; json.mark = 1; os.environ['MARK'] = '1'", "one.py")))
+    await run(client, host.program(2, host.script("import json, os; print(hasattr(json, 'mark'), 'MARK' in os.environ)")))
+    assert host.log(2).read_text() == "False False\n"
+
+
+async def test_a_line_is_in_the_log_as_soon_as_it_is_printed(host: Host, client: SupervisorClient) -> None:
+    from tests.runners.host import until
+
+    await client.start([host.program(1, host.script("import time; print('now'); time.sleep(60)"))])
+    await until(lambda: host.log(1).exists() and host.log(1).read_text() == "now\n", "the line")
+
+
+@pytest.mark.parametrize("kind", ["folder", "zip", "setting"])
+async def test_what_needs_a_fresh_interpreter_gets_one(host: Host, client: SupervisorClient, kind: str) -> None:
+    folder = host.folder / "app"
+    folder.mkdir()
+    (folder / "__main__.py").write_text("import sys; print('main', sys.flags.dont_write_bytecode)")
+    target, env = str(folder), {}
+    if kind == "zip":
+        target = str(host.folder / "app.pyz")
+        subprocess.run([sys.executable, "-m", "zipapp", str(folder), "-o", target], check=True)
+    if kind == "setting":
+        target, env = str(folder / "__main__.py"), {"PYTHONDONTWRITEBYTECODE": "1"}
+    ended = await run(client, host.program(1, target, env=env))
+    assert (ended.exit_code, host.log(1).read_text()) == (0, f"main {int(kind == 'setting')}\n")
+
+
+async def test_pythonpath_is_understood(host: Host, client: SupervisorClient) -> None:
+    library = Path(host.folder / "library")
+    library.mkdir()
+    (library / "shared_thing.py").write_text("VALUE = 9")
+    script = host.script("import shared_thing; print(shared_thing.VALUE)")
+    await run(client, host.program(1, script, env={"PYTHONPATH": str(library)}))
+    assert host.log(1).read_text() == "9\n"
