@@ -51,6 +51,10 @@ class Settings:
     def rules(self) -> Rules:
         return RULE_SETS[self.glue_rules]
 
+    def to_environ(self) -> dict[str, str]:
+        """As a child process of ours reads them back."""
+        return {f"WATERCLOCK_{entry.name.upper()}": _as_text(getattr(self, entry.name)) for entry in fields(self)}
+
     def __post_init__(self) -> None:
         _one_of("glue.rules", self.glue_rules, RULE_SETS)
         _one_of("auth", self.auth, ("keys", "none"))
@@ -117,6 +121,14 @@ def _typed(name: str, value: object) -> object:
         return dict(_pairs(value)) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]
     except (TypeError, ValueError):
         raise InvalidInput(f"{value!r} does not fit", field=_shown(name), value=value) from None
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    if isinstance(value, Mapping):
+        return ",".join(f"{key}={item}" for key, item in value.items())
+    return str(value.absolute() if isinstance(value, Path) else value)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

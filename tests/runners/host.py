@@ -103,7 +103,9 @@ class Host:
     def log(self, attempt_id: int) -> Path:
         return self.folder / "logs" / f"{attempt_id}.log"
 
-    def program(self, attempt_id: int, *argv: str, warm: bool = True, env: dict[str, str] | None = None, **more: Any) -> Program:
+    def program(
+        self, attempt_id: int, *argv: str, warm: bool = True, env: dict[str, str] | None = None, **more: Any
+    ) -> Program:
         token = {"WATERCLOCK_RUN_ID": f"{self.mark}-{attempt_id}"}
         values: dict[str, Any] = {
             "attempt_id": attempt_id,
@@ -139,12 +141,16 @@ class Ear:
         self.heard: list[Event] = []
 
     async def begun(self, attempt_id: int) -> Begun:
-        return await self._first(attempt_id, Begun)
+        event = await self._first(attempt_id, Begun)
+        assert isinstance(event, Begun)
+        return event
 
     async def ended(self, attempt_id: int) -> Ended:
-        return await self._first(attempt_id, Ended)
+        event = await self._first(attempt_id, Ended)
+        assert isinstance(event, Ended)
+        return event
 
-    async def _first(self, attempt_id: int, kind: type[Any]) -> Any:
+    async def _first(self, attempt_id: int, kind: type[Event]) -> Event:
         async with asyncio.timeout(PATIENCE_SECONDS):
             while True:
                 for event in self.heard:

@@ -2,8 +2,8 @@
 
     python -m tests.runners.supervisor_double STATE_DIR TTL_SECONDS IDLE_SECONDS cgroup|plain
 
-The file STATE_DIR/leases.json holds {"mode": "grant" | "hang" | "fail", "refused": [attempt ids]}; every renewal is noted in
-STATE_DIR/renewals, one line each, so that tests can wait for one.
+The file STATE_DIR/leases.json holds {"mode": "grant" | "hang" | "fail", "refused": [attempt ids]}; every renewal
+is noted in STATE_DIR/renewals, one line each, so that tests can wait for one.
 """
 
 import asyncio

@@ -115,21 +115,18 @@ def no_program(folder: Path) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda folder: "/no/such/program", "cannot execute '/no/such/program': there is no such file"),
-        (bad_interpreter, "its interpreter '/no/such/shell' does not exist"),
-        (not_executable, "it is not executable by this user"),
-        (no_program, "neither a program of this machine nor a script with a #! line"),
-        (str, "it is a directory"),
-    ],
-)
-async def test_what_cannot_be_executed_says_why(host: Host, client: SupervisorClient, make: object, words: str) -> None:
-    path = make(host.folder)  # type: ignore[operator]
-    ended = await run(client, host.program(1, path, warm=False))
-    assert (ended.end, ended.exit_code) == (End.NOT_STARTED, None)
-    assert words in (ended.message or "")
+async def test_what_cannot_be_executed_says_why(host: Host, client: SupervisorClient) -> None:
+    expected = {
+        "/no/such/program": "cannot execute '/no/such/program': there is no such file",
+        bad_interpreter(host.folder): "its interpreter '/no/such/shell' does not exist",
+        not_executable(host.folder): "it is not executable by this user",
+        no_program(host.folder): "neither a program of this machine nor a script with a #! line",
+        str(host.folder): "it is a directory",
+    }
+    for number, (path, words) in enumerate(expected.items(), start=1):
+        ended = await run(client, host.program(number, path, warm=False))
+        assert (ended.end, ended.exit_code) == (End.NOT_STARTED, None)
+        assert words in (ended.message or "")
 
 
 async def test_a_missing_script_folder_or_log_folder_says_why(host: Host, client: SupervisorClient) -> None:

@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+import zipapp
 from pathlib import Path
 
 import pytest
 
-from tests.runners.host import Host, run
+from tests.runners.host import Ear, Host, run, until
 from waterclock.runners.client import SupervisorClient
 
 SCRIPTS = {
@@ -20,7 +21,7 @@ SCRIPTS = {
     "a thread that outlives the script": """
 import threading, time
 def late():
-    event.wait(5); print('late', __name__, __file__.endswith('.py'))
+    event.wait(5); print('late', __name__)
 event = threading.Event(); threading.Thread(target=late).start(); threading.Timer(0.05, event.set).start()
 """,
     "a file that nobody closes": """
@@ -36,7 +37,10 @@ def helper(): return 42
 noisy = Noisy()
 """,
     "a module beside it": "import beside; print(beside.VALUE, beside.__name__)",
-    "its own name": "import sys; print(__name__, __file__, sys.argv, __spec__, sys.modules['__main__'].__dict__ is globals())",
+    "its own name": """
+import sys
+print(__name__, __file__, sys.argv, __spec__, sys.modules['__main__'].__dict__ is globals())
+""",
     "the path": "import sys, os; print(sys.path[0] == os.path.dirname(__file__), sys.executable)",
     "pickling": "import pickle\nclass Thing: pass\nprint(type(pickle.loads(pickle.dumps(Thing()))).__module__)",
     "a hook of its own": "import sys\nsys.excepthook = lambda kind, error, trace: print('hook', kind.__name__)\n1/0\n",
@@ -57,20 +61,39 @@ if __name__ == '__main__':
 }
 
 
-@pytest.mark.parametrize("what", SCRIPTS)
-async def test_a_script_behaves_as_in_a_fresh_interpreter(host: Host, client: SupervisorClient, what: str) -> None:
-    (host.folder / "beside.py").write_text("VALUE = 5\n")
-    script = host.script(SCRIPTS[what])
-    env = {"TZ": "Asia/Ho_Chi_Minh", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    fresh = subprocess.run(
-        [sys.executable, script, "-x"], cwd=host.folder, env=env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+ENVIRONMENT = {"TZ": "Asia/Ho_Chi_Minh", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+
+
+def fresh(script: str) -> tuple[int, bytes]:
+    """What the interpreter itself makes of it."""
+    done = subprocess.run(
+        [sys.executable, script, "-x"],
+        cwd=Path(script).parent,
+        env=ENVIRONMENT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
     )
-    left_open = host.folder / "left-open.txt"
-    left_open.unlink(missing_ok=True)
-    ended = await run(client, host.program(1, script, "-x", env=env))
-    code = -ended.signal if ended.signal else ended.exit_code
-    assert (code, host.log(1).read_bytes()) == (fresh.returncode, fresh.stdout + fresh.stderr)
-    assert what != "a file that nobody closes" or left_open.read_text() == "data"
+    return done.returncode, done.stdout + done.stderr
+
+
+async def test_every_script_behaves_as_in_a_fresh_interpreter(host: Host, client: SupervisorClient) -> None:
+    """One supervisor for all of them: a start of it costs more than the scripts."""
+    (host.folder / "beside.py").write_text("VALUE = 5\n")
+    ear = Ear(client)
+    differences = {}
+    for number, (what, source) in enumerate(SCRIPTS.items(), start=1):
+        script = host.script(source)
+        expected = fresh(script)
+        (host.folder / "left-open.txt").unlink(missing_ok=True)
+        await client.start([host.program(number, script, "-x", env=ENVIRONMENT)])
+        ended = await ear.ended(number)
+        code = -ended.signal if ended.signal else ended.exit_code
+        if (code, host.log(number).read_bytes()) != expected:
+            differences[what] = (code, host.log(number).read_text(), expected)
+        if what == "a file that nobody closes":
+            assert (host.folder / "left-open.txt").read_text() == "data"
+    assert differences == {}
 
 
 async def test_forks_do_not_share_their_random_numbers(host: Host, client: SupervisorClient) -> None:
@@ -81,14 +104,16 @@ async def test_forks_do_not_share_their_random_numbers(host: Host, client: Super
 
 
 async def test_nothing_of_one_run_is_seen_by_the_next(host: Host, client: SupervisorClient) -> None:
-    await run(client, host.program(1, host.script("import json, os; json.mark = 1; os.environ['MARK'] = '1'", "one.py")))
-    await run(client, host.program(2, host.script("import json, os; print(hasattr(json, 'mark'), 'MARK' in os.environ)")))
+    await run(
+        client, host.program(1, host.script("import json, os; json.mark = 1; os.environ['MARK'] = '1'", "one.py"))
+    )
+    await run(
+        client, host.program(2, host.script("import json, os; print(hasattr(json, 'mark'), 'MARK' in os.environ)"))
+    )
     assert host.log(2).read_text() == "False False\n"
 
 
 async def test_a_line_is_in_the_log_as_soon_as_it_is_printed(host: Host, client: SupervisorClient) -> None:
-    from tests.runners.host import until
-
     await client.start([host.program(1, host.script("import time; print('now'); time.sleep(60)"))])
     await until(lambda: host.log(1).exists() and host.log(1).read_text() == "now\n", "the line")
 
@@ -101,7 +126,7 @@ async def test_what_needs_a_fresh_interpreter_gets_one(host: Host, client: Super
     target, env = str(folder), {}
     if kind == "zip":
         target = str(host.folder / "app.pyz")
-        subprocess.run([sys.executable, "-m", "zipapp", str(folder), "-o", target], check=True)
+        zipapp.create_archive(folder, target)
     if kind == "setting":
         target, env = str(folder / "__main__.py"), {"PYTHONDONTWRITEBYTECODE": "1"}
     ended = await run(client, host.program(1, target, env=env))
@@ -109,7 +134,7 @@ async def test_what_needs_a_fresh_interpreter_gets_one(host: Host, client: Super
 
 
 async def test_pythonpath_is_understood(host: Host, client: SupervisorClient) -> None:
-    library = Path(host.folder / "library")
+    library = host.folder / "library"
     library.mkdir()
     (library / "shared_thing.py").write_text("VALUE = 9")
     script = host.script("import shared_thing; print(shared_thing.VALUE)")

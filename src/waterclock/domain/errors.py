@@ -10,6 +10,7 @@ WaterclockError
 ├── Unauthenticated         no caller, or a wrong signature or token
 ├── Forbidden               the caller may not do this
 ├── Unavailable             the store does not answer; nothing is known to be done
+│   └── CommitUnknown       the answer to a commit was lost: it is done, or not at all
 └── CannotRun               a program that cannot be prepared or started
 """
 
@@ -66,6 +67,10 @@ class Forbidden(WaterclockError):
 
 class Unavailable(WaterclockError):
     pass
+
+
+class CommitUnknown(Unavailable):
+    """Only what is idempotent may simply be tried again."""
 
 
 class CannotRun(WaterclockError):

@@ -29,7 +29,7 @@ class Birth:
     keeper: int
 
 
-def become(birth: Birth, slot: linux.EnvironmentSlot) -> NoReturn:
+def become(birth: Birth) -> NoReturn:
     """Turn this process into the program."""
     program = birth.program
     try:
@@ -39,7 +39,6 @@ def become(birth: Birth, slot: linux.EnvironmentSlot) -> NoReturn:
         _die_with(birth.keeper)
         _enter(program.cwd)
         if program.warm and (script := warm.load(program)) is not None:
-            slot.write(token(program))
             os.close(STATUS_FD)
             warm.run(script)
         _execute(program)

@@ -11,7 +11,7 @@ import signal
 from waterclock.runners import codec, last_words, linux, proc, wire
 from waterclock.runners.base import Ended
 from waterclock.runners.cgroup import Cgroup
-from waterclock.runners.child import Birth
+from waterclock.runners.child import Birth, token
 from waterclock.runners.codec import Order
 from waterclock.runners.vigil import Vigil
 
@@ -23,6 +23,7 @@ class Keeper:
         self._supervisor = wire.Line(control)
         self._ends_dir = ends_dir
         self._unheard: Ended | None = None
+        self._slot = linux.EnvironmentSlot()
         self._become_keeper(cgroup_root)
 
     def serve(self) -> Birth | None:
@@ -45,13 +46,21 @@ class Keeper:
         return message
 
     def _keep(self, order: Order) -> Birth | None:
-        vigil = Vigil(order, self._supervisor, self._wakeup)
+        self._slot.write(token(order.program))  # here and not in the fork, where every touched page is a copy
+        vigil = Vigil(order, self._supervisor, self._wakeup, self._die_with_all)
         birth = vigil.begin()
         if birth is not None:
             return birth
         self._unheard = vigil.watch()
         self._supervisor.send({"ended": codec.event_to_plain(self._unheard)})
         return None
+
+    def _die_with_all(self, ended: Ended) -> None:
+        """The whole control group in one step, this keeper with it; how it ended is told before."""
+        if self._group is not None:
+            self._supervisor.send({"dying": codec.event_to_plain(ended)})
+            last_words.leave(self._ends_dir, ended)
+            self._group.kill()
 
     def _become_keeper(self, cgroup_root: Cgroup | None) -> None:
         os.setsid()
@@ -62,8 +71,8 @@ class Keeper:
         signal.signal(signal.SIGCHLD, lambda number, frame: None)
         me = proc.identify(os.getpid())
         assert me is not None
-        group = _enter_group(cgroup_root, me)
-        self._supervisor.send({"ready": [me.pid, me.started_at, str(group.path) if group else None]})
+        self._group = _enter_group(cgroup_root, me)
+        self._supervisor.send({"ready": [me.pid, me.started_at, str(self._group.path) if self._group else None]})
 
 
 def _enter_group(root: Cgroup | None, me: proc.Process) -> Cgroup | None:

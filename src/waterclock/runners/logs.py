@@ -1,7 +1,7 @@
 """Logs as they are read: by offset, while they grow, as text that never ends in half a character.
 
-Offsets are bytes of the file. Bytes that are not UTF-8 become U+FFFD; a character cut by the end of a chunk waits for the
-next one, unless the file is finished there.
+Offsets are bytes of the file. Bytes that are not UTF-8 become U+FFFD; a character cut by the end of a chunk waits for
+the next one, unless the file is finished there.
 """
 
 import asyncio

@@ -7,6 +7,7 @@ clock. What must happen is decided in `Ending`; here it is done.
 import os
 import select
 import signal
+from collections.abc import Callable
 from typing import Final
 
 from waterclock.runners import clock, codec, proc, wire
@@ -18,6 +19,7 @@ from waterclock.runners.codec import Order
 from waterclock.runners.ending import Ending
 
 _CHASE_SECONDS: Final = 0.01  # between two rounds of killing what is still there
+_PATIENT_ROUNDS: Final = 50
 _COMPLAINT_BYTES: Final = 4096
 _LONGEST_WAIT_SECONDS: Final = 3600.0
 
@@ -25,17 +27,19 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 class Vigil:
     """Use once: `begin`, and in the parent `watch`."""
 
-    def __init__(self, order: Order, supervisor: wire.Line, wakeup: int) -> None:
+    def __init__(self, order: Order, supervisor: wire.Line, wakeup: int, overwhelmed: Callable[[Ended], None]) -> None:
         self._program = order.program
         self._ending = Ending(lease_until=order.lease_until, grace_seconds=order.program.grace_seconds)
         self._supervisor = supervisor
         self._wakeup = wakeup
+        self._overwhelmed = overwhelmed  # told what the end will be, before stronger means are used
         self._log: CappedLog | None = None
         self._output = self._status = -1
         self._main: proc.Process | None = None
         self._burial = Burial(0, self._main_is_dying)
         self._burial.is_over = True
         self._complaint: str | None = None
+        self._kill_rounds = 0
 
     def begin(self) -> Birth | None:
         """Fork: a Birth in the child, None in the keeper."""
@@ -150,6 +154,13 @@ class Vigil:
             sign = self._ending.decide(clock.now())
             if sign is not None:
                 self._burial.signal_all(sign)
+                self._lose_patience(sign)
+
+    def _lose_patience(self, sign: signal.Signals) -> None:
+        """Once, when killing one by one does not get ahead of what forks."""
+        self._kill_rounds += sign == signal.SIGKILL
+        if self._kill_rounds == _PATIENT_ROUNDS:
+            self._overwhelmed(self._result())
 
     def _close(self) -> None:
         for fd in (self._output, self._status):
@@ -174,8 +185,10 @@ class Vigil:
 
     def _remark(self, code: int | None) -> str | None:
         """What the exit code alone does not tell."""
+        if self._main is None:
+            return "its lease ran out before it could start"
         if code is None:
-            return "its lease ran out before it could start" if self._ending.end is End.LEASE_LOST else None
+            return None
         if self._ending.end is End.EXITED and code < 0:
             return _killed_by(-code)
         return self._log.trouble if self._log is not None else None

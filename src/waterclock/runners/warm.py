@@ -59,6 +59,7 @@ def run(script: Script) -> NoReturn:
         _dress(script)
         code = _call(_execute, script)
         code = _wind_down(code)
+        _flush_open_files()  # a collected cycle may close a file below its buffer
         _let_go(before)
         _flush_open_files()
     finally:

@@ -32,7 +32,6 @@ def main(supervisor_fd: int, ends_dir: str, cgroup_root: str | None) -> None:
     """
     linux.name_process("wc-zygote")
     _prepare()
-    slot = linux.EnvironmentSlot()
     control = _fork_keepers(supervisor_fd)
     if control is None:
         return
@@ -41,7 +40,7 @@ def main(supervisor_fd: int, ends_dir: str, cgroup_root: str | None) -> None:
     if birth is None:
         os._exit(0)
     del keeper
-    child.become(birth, slot)
+    child.become(birth)
 
 
 def _prepare() -> None:

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
@@ -55,14 +55,16 @@ class Access:
         self._keys: _Remembered[Secret] = _Remembered()
         self._tokens: _Remembered[User] = _Remembered()
 
-    async def first_start(self) -> FirstStart | None:
-        """An organisation, an admin, a key and a token where there is no user yet; None where there is."""
+    async def first_start(self, keep: Callable[[FirstStart], None]) -> bool:
+        """An organisation, an admin, a key and a token where there is no user yet; `keep` them before they are live."""
+        if await self._database.read(ops.count_users):
+            return False
         key = _new_key()
         token, digest = _new_token()
-        made = await self._database.write(
+        keep(FirstStart(key=key, token=token))
+        return await self._database.write(
             _first_start, key_id=key.id, sealed_secret=self._box.seal(key.secret, context=key.id), digest=digest
         )
-        return FirstStart(key=key, token=token) if made else None
 
     async def secret_of(self, key_id: str) -> Secret | None:
         remembered = self._keys.get(key_id)

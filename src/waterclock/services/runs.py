@@ -26,10 +26,13 @@ class Runs:
             start_runs, org_id=caller.org_id, namespace=namespace, requested_by=caller.user, requests=requests
         )
 
-    async def get(self, caller: Caller, wire_id: str, *, job_name: str | None = None) -> Attempt:
+    async def get(
+        self, caller: Caller, wire_id: str, *, namespace: str | None = None, job_name: str | None = None
+    ) -> Attempt:
+        """Of the organisation; where they are given, of that namespace and that job."""
         caller.needs(Right.READ)
         found = await self._database.read(reading.get_attempt, org_id=caller.org_id, wire_id=wire_id)
-        if found is None or (job_name is not None and found.job_name != job_name):
+        if found is None or namespace not in (None, found.namespace) or job_name not in (None, found.job_name):
             raise NotFound("run", wire_id)
         return found
 

@@ -12,6 +12,14 @@ Row = Mapping[str, Any]
 Values = Mapping[str, object]
 
 
+class StatementFailed(Exception):
+    """The database refused a statement that is ours to get right: a bug here, so it is no WaterclockError."""
+
+    def __init__(self, name: str, problem: object) -> None:
+        self.name = name
+        super().__init__(f"{name}: {problem}")
+
+
 class Topic(StrEnum):
     """What a wake-up is about. A wake-up is a hint: whoever hears it looks, and polling is the safety net."""
 
@@ -29,7 +37,7 @@ class Kind(StrEnum):
     TRIGGER = "trigger"
     ORGANISATION = "organisation"
     USER = "user"
-    TOKEN = "token"  # noqa: S105 - a kind of row, not a secret
+    TOKEN = "token"
     MESSAGE = "message"
 
 

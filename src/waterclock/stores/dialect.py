@@ -70,7 +70,12 @@ def statements(dialect: str) -> Mapping[str, str]:
 
 def _split(text: str) -> dict[str, str]:
     pieces = _NAME.split(text)[1:]
-    return {name: body.strip().rstrip(";") for name, body in zip(pieces[::2], pieces[1::2], strict=True)}
+    return {name: _bare(body) for name, body in zip(pieces[::2], pieces[1::2], strict=True)}
+
+
+def _bare(body: str) -> str:
+    """Without its comments: they may speak of `:limit` too."""
+    return "\n".join(line for line in body.splitlines() if not line.startswith("--")).strip().rstrip(";")
 
 
 def worded(dialect: Dialect, sql: str) -> str:

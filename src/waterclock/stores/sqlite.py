@@ -207,7 +207,7 @@ def _attempt(connection: sqlite3.Connection, work: _Work, offset_us: int) -> set
         if isinstance(problem, sqlite3.OperationalError) and not connection.in_transaction:
             raise  # the whole transaction is gone (disk full, I/O): nobody's work is done
         work.problem = problem
-    except BaseException as bug:  # noqa: BLE001 - it belongs to the caller, who gets it
+    except BaseException as bug:
         work.problem = bug
     if work.problem is None:
         connection.execute("RELEASE work")

@@ -65,10 +65,9 @@ def plain_quartz(text: str) -> Plain:
             return False
         return _meets_weekday(at, weekday) if day == "?" else _meets_day(at, day)
 
-    times = (
-        tuple(sorted(expand(part, 0, most, wraps=True))) for part, most in ((hour, 23), (minute, 59), (second, 59))
-    )
-    return Plain(*times, on_day)
+    hours = tuple(sorted(expand(hour, 0, 23, wraps=True)))
+    minutes = tuple(sorted(expand(minute, 0, 59, wraps=True)))
+    return Plain(hours, minutes, tuple(sorted(expand(second, 0, 59, wraps=True))), on_day)
 
 
 def _meets_day(at: date, text: str) -> bool:

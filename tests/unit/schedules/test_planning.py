@@ -96,10 +96,10 @@ def test_more_in_time_than_one_plan_takes_stays_due() -> None:
     first = plan(EVERY_SECOND, DUE, DUE + HOUR, grace)
     assert len(first.fires) == MOST_IN_TIME
     assert first.next_at == DUE + MOST_IN_TIME * SECOND
-    seen, due = list(first.fires), first.next_at
-    while due is not None and due <= DUE + HOUR:
-        following = plan(EVERY_SECOND, due, DUE + HOUR, grace)
-        seen, due = seen + list(following.fires), following.next_at
+    seen, following = list(first.fires), first
+    while following.next_at is not None and following.next_at <= DUE + HOUR:
+        following = plan(EVERY_SECOND, following.next_at, DUE + HOUR, grace)
+        seen += following.fires
     assert seen == [DUE + n * SECOND for n in range(3_601)]
 
 

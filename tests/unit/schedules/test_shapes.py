@@ -1,6 +1,8 @@
 """Once, every, calendars, combinations, bounds, jitter and holidays, each by example and by brute force."""
 
+import json
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -103,7 +105,7 @@ def test_calendars_fire_on_the_days_that_counting_finds(
     moment = datetime(begin.year, begin.month, begin.day, tzinfo=UTC)
     found = _fires(schedule, moment, len(expected))
     assert [fire.date() for fire in found] == expected
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         assert schedule.last_at_or_before(after - SECOND) == before
     if found:
         assert schedule.count_us(to_us(moment), to_us(found[-1])).value == len(found)
@@ -210,8 +212,6 @@ EACH = [
 
 @pytest.mark.parametrize("schedule", EACH, ids=lambda schedule: type(schedule).__name__)
 def test_every_kind_survives_its_json_and_can_be_a_key(schedule: Schedule) -> None:
-    import json
-
     kept = from_json(json.loads(json.dumps(to_json(schedule))))
     assert kept == schedule
     assert {schedule: 1}[kept] == 1
@@ -228,11 +228,21 @@ def test_every_kind_is_frozen(schedule: Schedule) -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        {}, {"kind": "weather"}, {"kind": []}, {"kind": "once"}, {"kind": "once", "at": "noon"}, {"kind": "once", "at": 10**30},
-        {"kind": "every", "interval": 0, "anchor": 0}, {"kind": "cron", "expression": "x"}, {"kind": "combined", "how": "any"},
-        {"kind": "cron", "expression": 5, "timezone": "UTC", "gap": "skip", "fold": "once"}, [], None, "cron",
+        {},
+        {"kind": "weather"},
+        {"kind": []},
+        {"kind": "once"},
+        {"kind": "once", "at": "noon"},
+        {"kind": "once", "at": 10**30},
+        {"kind": "every", "interval": 0, "anchor": 0},
+        {"kind": "cron", "expression": "x"},
+        {"kind": "cron", "expression": 5, "timezone": "UTC", "gap": "skip", "fold": "once"},
+        {"kind": "combined", "how": "any"},
+        [],
+        None,
+        "cron",
     ],
-)  # fmt: skip
+)
 def test_json_that_is_no_schedule_is_invalid_input(data: object) -> None:
     with pytest.raises(InvalidInput):
         from_json(data)  # type: ignore[arg-type]

@@ -1,6 +1,7 @@
 """Reading cron expressions: crontab (5 fields), Quartz (6–7, seconds first), AWS `cron(...)` (6, year last)."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from waterclock.domain.cron.calendar import ALL_YEARS, CronDays, year_bit
@@ -37,6 +38,7 @@ QUARTZ_YEAR: Final = Field(name="year", low=1970, high=2099, wraps=False)
 AWS_YEAR: Final = Field(name="year", low=1970, high=2199, wraps=False)
 
 
+@lru_cache(maxsize=4096)
 def parse_cron(expression: str) -> Wall:
     """The local times an expression means; the dialect is told by its form. Refuses what can never fire."""
     if len(expression) > MAX_LENGTH:

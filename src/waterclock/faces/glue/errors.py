@@ -3,8 +3,10 @@
 WaterclockError
 ├── WireError                 the request never reached an action
 │   ├── UnknownOperation      no target, or an action that is not served
+│   ├── NotServedYet          an action of Glue's that comes later
 │   ├── SerializationFailed   the body is not a JSON object
-│   └── BodyTooLarge          refused before it was read
+│   ├── BodyTooLarge          refused before it was read
+│   └── BodyTooSlow           it did not arrive in time, or not at all
 └── …                         see domain/errors.py and faces/sigv4.py
 
 Statuses are AWS's: 400 for what the caller did, 500 for what we did. Refused signatures are 403, so that an anonymous
@@ -44,6 +46,14 @@ class UnknownOperation(WireError):
         )
 
 
+class NotServedYet(WireError):
+    name = "OperationNotSupportedException"
+
+    def __init__(self, action: str) -> None:
+        self.action = action
+        super().__init__(f"{action} is not served yet")
+
+
 class SerializationFailed(WireError):
     name = "SerializationException"
 
@@ -54,6 +64,10 @@ class BodyTooLarge(WireError):
     def __init__(self, limit: int) -> None:
         self.limit = limit
         super().__init__(f"The request body is larger than {limit} bytes")
+
+
+class BodyTooSlow(WireError):
+    name, status = "RequestTimeoutException", 408
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

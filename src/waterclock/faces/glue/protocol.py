@@ -17,6 +17,7 @@ from waterclock.faces.glue.errors import BodyTooLarge, SerializationFailed, Unkn
 CONTENT_TYPE: Final = "application/x-amz-json-1.1"
 TARGET_PREFIX: Final = "AWSGlue"
 BODY_LIMIT: Final = 1024 * 1024
+UNREAD_BODY: Final = (408, 413)
 DEPTH_LIMIT: Final = 100  # the model's deepest legal request nests a dozen; our own JSON writer stops at 254
 
 
@@ -70,7 +71,7 @@ def failure(error: BaseException, *, request_id: str) -> Reply:
     refused = refusal(error)
     body = orjson.dumps({"__type": refused.name, "Message": _encodable(refused.message)})
     headers = _headers(request_id)
-    if refused.status == 413:
+    if refused.status in UNREAD_BODY:
         headers["connection"] = "close"  # the rest of the body is still on its way: it must not be read as a request
     return Reply(status=refused.status, headers=headers, body=body)
 

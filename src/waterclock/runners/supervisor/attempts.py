@@ -23,6 +23,7 @@ class Attempt:
     begun: Begun | None = None
     ended: Ended | None = None
     told_at: float = 0.0
+    foretold: Ended | None = None  # by a keeper that is about to die with all it keeps
     is_refused: bool = False  # the store says that it is no longer ours
 
     @property

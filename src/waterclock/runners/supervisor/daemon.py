@@ -89,6 +89,7 @@ class _Life:
         self._door.supervisor = self._supervisor
         self._renewer = Renewer(leases, ttl_seconds, self._supervisor, self._to_renew)
         self._is_leaving = False
+        self._wake = asyncio.Event()
 
     async def live(self) -> None:
         loop = asyncio.get_running_loop()
@@ -103,11 +104,18 @@ class _Life:
                 self._end_all()
             self._supervisor.tick()
             self._supervisor.remind(clock.now() - self._ttl_seconds / 3)
-            await asyncio.sleep(_WAITING_TICK_SECONDS if self._supervisor.has_waiting else _TICK_SECONDS)
+            await self._rest()
         renewing.cancel()
         (self._state_dir / SOCKET_NAME).unlink(missing_ok=True)
         self._door.close()
         self._supervisor.close()
+
+    async def _rest(self) -> None:
+        seconds = _WAITING_TICK_SECONDS if self._supervisor.has_waiting else _TICK_SECONDS
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        self._wake.clear()
 
     def _recovered(self) -> Supervisor:
         """Nothing of a predecessor's is left once this returns, and what it did not tell is ours to tell."""
@@ -140,6 +148,7 @@ class _Life:
     def _leave(self) -> None:
         """Told to go: what runs is ended in peace, and whoever asks later hears of it."""
         self._is_leaving = True
+        self._wake.set()
 
     def _end_all(self) -> None:
         self._supervisor.stop([attempt.attempt_id for attempt in self._attempts.alive()], End.LOST)

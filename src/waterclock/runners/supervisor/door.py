@@ -120,7 +120,8 @@ class Guest(asyncio.Protocol):
             case "stop":
                 supervisor.stop(message["attempt_ids"])
             case "forget":
-                supervisor.forget(message["attempt_ids"])
+                supervisor.forget(message["attempt_ids"], lambda: self.write(wire.encode(answer)))
+                return
             case "held":
                 answer["held"] = self._door.held()
             case "ping":

@@ -17,9 +17,7 @@ from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.proc import Process
 from waterclock.runners.supervisor.journal import Past, Trace
 
-_KEEPER_PATIENCE_SECONDS: Final = (
-    2.0  # a keeper left alone kills its program by itself, and knows how it ended
-)
+_KEEPER_PATIENCE_SECONDS: Final = 2.0  # a keeper left alone kills its program by itself, and knows how it ended
 _ROUND_SECONDS: Final = 0.01
 
 

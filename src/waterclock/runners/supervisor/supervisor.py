@@ -65,11 +65,13 @@ class Supervisor:
             else:
                 self._order_keeper(attempt, {"stop": cause.value})
 
-    def forget(self, attempt_ids: Sequence[int]) -> None:
+    def forget(self, attempt_ids: Sequence[int], done: Callable[[], None]) -> None:
+        """`done` is called once that is in the journal."""
         forgotten = self._attempts.forget(attempt_ids)
         if forgotten:
             self._journal.add(journal.forgotten(forgotten))
-            self._flush_soon()
+        self._after_flush.append(done)
+        self._flush_soon()
 
     # What the renewer and the clock ask.
 
@@ -131,6 +133,8 @@ class Supervisor:
             return
         if "begun" in message:
             self._begun(attempt, codec.begun_from_plain(message["begun"]))
+        elif "dying" in message:
+            attempt.foretold = codec.ended_from_plain(message["dying"])
         elif "ended" in message:
             self._links.pop(attempt.attempt_id, None)
             self._ended(attempt, codec.ended_from_plain(message["ended"]))
@@ -152,7 +156,9 @@ class Supervisor:
     async def _clean_up_after(self, keeper: KeeperLink, attempt: Attempt) -> None:
         await self._orphans.kill(keeper.cgroup)
         self._links.pop(attempt.attempt_id, None)
-        if attempt.is_refused or clock.now() >= attempt.lease_until:
+        if attempt.foretold is not None:
+            self._ended(attempt, attempt.foretold)
+        elif attempt.is_refused or clock.now() >= attempt.lease_until:
             self._ended(attempt, attempt.end(End.LEASE_LOST, "its lease ran out"))
         else:
             self._ended(attempt, attempt.end(End.LOST, "its keeper was killed; how the program ended is unknown"))

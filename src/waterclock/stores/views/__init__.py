@@ -1,30 +1,86 @@
-"""The tables that people know from the seeds, as read-only views over the engine's own."""
+"""The tables that people know from the seeds, as read-only views over the engine's own.
+
+The views are written once, in `*.sql`; the words in which the databases differ are in `words.sql` of each dialect's
+folder, and `{word …}` in a view stands for one of them.
+"""
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Final
 
-from waterclock.stores.dialect import Dialect, worded
+from waterclock.stores.dialect import Dialect
 
+_WORDS: Final = "words.sql"
+_NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_CALL: Final = re.compile(r"\{(\w+)(?: ([^{}]*))?\}")  # the innermost: its argument holds no other
 _VIEW: Final = re.compile(r"CREATE VIEW (\w+)")
+
+# The seeds call Quartz's tables by two names.
+QUARTZ: Final = "glue_qrtz_"
+QUARTZ_TOO: Final = "glue_sch_qrtz_"
 
 
 def refresh_views(dialect: Dialect) -> tuple[str, ...]:
-    """The statements that drop and make every view anew: done at each migration, so they follow the schema."""
-    made = tuple(statement for text in _texts(dialect.name) for statement in _split(worded(dialect, text)))
-    names = [match[1] for statement in made if (match := _VIEW.match(statement))]
-    return (*(f"DROP VIEW IF EXISTS {name}" for name in reversed(names)), *made)
+    """The statements that make every view anew: done at each migration, so they follow the schema."""
+    made = _made(dialect.name)
+    if dialect.name == "mysql":  # no transaction around its DDL: at no moment is a view missing
+        return tuple(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) for text in made.values())
+    return (*drop_views(dialect), *made.values())
+
+
+def drop_views(dialect: Dialect) -> tuple[str, ...]:
+    """For a migration that changes a column under a view: PostgreSQL and SQLite refuse it while the view is there."""
+    return tuple(f"DROP VIEW IF EXISTS {name}" for name in reversed(_made(dialect.name)))
+
+
+def view_names() -> tuple[str, ...]:
+    return tuple(_made("sqlite"))
 
 
 @cache
-def _texts(dialect: str) -> tuple[str, ...]:
+def _made(dialect: str) -> Mapping[str, str]:
+    words = _words(dialect)
+    made = {name: _spelled(text, words) for name, text in _views().items()}
+    also = {name: QUARTZ_TOO + name.removeprefix(QUARTZ) for name in made if name.startswith(QUARTZ)}
+    return made | {copy: f"CREATE VIEW {copy} AS SELECT * FROM {name}" for name, copy in also.items()}
+
+
+def _views() -> dict[str, str]:
+    files = [file for file in resources.files(__package__).iterdir() if file.name.endswith(".sql")]
+    texts = [file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)]
+    statements = [statement for text in texts for statement in _split(text)]
+    return {match[1]: statement for statement in statements if (match := _VIEW.match(statement))}
+
+
+def _words(dialect: str) -> dict[str, str]:
     folder = resources.files(__package__)
-    places = [folder, folder / dialect]
-    files = [file for place in places if place.is_dir() for file in place.iterdir() if file.name.endswith(".sql")]
-    return tuple(file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name))
+    found: dict[str, str] = {}
+    for file in (folder / _WORDS, folder / dialect / _WORDS):
+        pieces = _NAME.split(file.read_text(encoding="utf-8"))[1:]
+        found |= {name: _bare(body).strip() for name, body in zip(pieces[::2], pieces[1::2], strict=True)}
+    return found
+
+
+def _spelled(text: str, words: Mapping[str, str]) -> str:
+    """With every word in place, from the inside out. `$1` is a word's argument; where `$2` is asked for, its last."""
+
+    def spell(call: re.Match[str]) -> str:
+        word, argument = words[call[1]], call[2] or ""
+        if "$2" not in word:
+            return word.replace("$1", argument)
+        first, _, second = argument.rpartition(" ")
+        return word.replace("$1", first).replace("$2", second)
+
+    while _CALL.search(text):
+        text = _CALL.sub(spell, text)
+    return text
 
 
 def _split(text: str) -> list[str]:
-    lines = [line for line in text.splitlines() if not line.startswith("--")]
-    return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]
+    return [statement.strip() for statement in _bare(text).split(";") if statement.strip()]
+
+
+def _bare(text: str) -> str:
+    return "\n".join(line for line in text.splitlines() if not line.startswith("--"))

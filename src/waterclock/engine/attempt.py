@@ -1,0 +1,254 @@
+"""The attempts in flight on this worker: prepared, handed to a runner, followed to their end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from waterclock import clock
+from waterclock.domain.errors import CannotRun
+from waterclock.domain.outcome import WORKER_LOST, Outcome
+from waterclock.domain.run import RunState
+from waterclock.engine.preparing import CALLABLE, Preparer
+from waterclock.engine.recorder import Recorder
+from waterclock.engine.verdict import outcome_of
+from waterclock.engine.work import Work
+from waterclock.runners.base import Begun, End, Ended, Program, Runner
+from waterclock.runners.logs import tail
+from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed
+
+log: Final = logging.getLogger("waterclock.engine")
+
+LAST_WORDS: Final = 500
+
+
+@dataclass(slots=True)
+class _Flight:
+    claimed: Claimed
+    leased_until: float  # by our own monotonic clock, from before the claim was sent
+    preparing: asyncio.Task[None] | None = None
+    log_path: str | None = None
+    started: bool = False  # handed to a runner
+
+
+class Attempts:
+    """Every claimed attempt is here until its end is durable."""
+
+    def __init__(
+        self,
+        work: Work,
+        claimant: Claimant,
+        preparer: Preparer,
+        runners: Mapping[str, Runner],
+        *,
+        ttl_seconds: float,
+        freed: Callable[[], None],
+    ) -> None:
+        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go)
+        self._work = work
+        self._claimant = claimant
+        self._preparer = preparer
+        self._runners = runners  # by kind; "" for every other
+        self._ttl_seconds = ttl_seconds
+        self._freed = freed
+        self._flights: dict[int, _Flight] = {}
+        self._pumps: list[asyncio.Task[None]] = []
+
+    # Life
+
+    async def open(self) -> None:
+        """Adopt what this host ran before, then listen to the runners."""
+        await self._adopt()
+        self._pumps = [asyncio.create_task(self._pump(runner)) for runner in set(self._runners.values())]
+
+    async def close(self) -> None:
+        """What is being prepared goes back; what runs goes on under its supervisor, to be adopted."""
+        going_back = [attempt_id for attempt_id, flight in self._flights.items() if not flight.started]
+        for attempt_id in going_back:
+            if task := self._flights[attempt_id].preparing:
+                task.cancel()
+        if going_back:
+            await self._work.release(self._claimant.node, going_back)
+        for pump in self._pumps:
+            pump.cancel()
+        await asyncio.gather(*self._pumps, return_exceptions=True)
+
+    def count(self, *, callables: bool) -> int:
+        return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
+
+    # Starting
+
+    async def launch(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+        """`asked_at`: the monotonic moment before the claim was sent, from which its lease surely holds."""
+        ready: list[Program] = []
+        for each in claimed:
+            flight = self._flights[each.attempt.id] = _Flight(each, asked_at + self._ttl_seconds)
+            program = self._prepared_at_once(each)
+            if program is not None:
+                ready.append(self._bound(flight, program))
+            elif each.attempt.id in self._flights:
+                flight.preparing = asyncio.create_task(self._prepare(flight))
+        await self._start(ready)
+
+    def _prepared_at_once(self, claimed: Claimed) -> Program | None:
+        try:
+            return self._preparer.at_once(claimed)
+        except Exception as problem:
+            self._fail(claimed, problem)
+            return None
+
+    async def _prepare(self, flight: _Flight) -> None:
+        """The boundary: whatever goes wrong while a program is prepared is the end of this attempt alone."""
+        try:
+            program = await self._preparer.prepare(flight.claimed)
+            await self._start([self._bound(flight, program)])
+        except asyncio.CancelledError:
+            raise
+        except Exception as problem:
+            self._fail(flight.claimed, problem)
+        finally:
+            flight.preparing = None
+
+    def _bound(self, flight: _Flight, program: Program) -> Program:
+        flight.log_path = program.log_path or None
+        flight.started = True
+        return replace(program, lease_seconds=max(0.0, flight.leased_until - clock.monotonic()))
+
+    async def _start(self, programs: Sequence[Program]) -> None:
+        by_runner: dict[Runner, list[Program]] = {}
+        for program in programs:
+            by_runner.setdefault(self._runner_of(program.attempt_id), []).append(program)
+        for runner, batch in by_runner.items():
+            await runner.start(batch)
+
+    def _fail(self, claimed: Claimed, problem: Exception) -> None:
+        if not isinstance(problem, CannotRun):
+            log.error("cannot prepare %s", claimed.attempt.wire_id, exc_info=problem)
+        attempt = claimed.attempt
+        message = str(problem) if isinstance(problem, CannotRun) else f"{type(problem).__name__}: {problem}"
+        self.recorder.ended(
+            Outcome(attempt_id=attempt.id, fence=attempt.fence, state=RunState.FAILED, message=message)
+        )
+
+    # Stopping
+
+    async def stop(self, attempt_ids: Sequence[int]) -> None:
+        """The proof is the end that follows; one that was only being prepared never starts."""
+        for attempt_id in attempt_ids:
+            flight = self._flights.get(attempt_id)
+            if flight is None:
+                continue
+            if flight.started:
+                await self._runner_of(attempt_id).stop([attempt_id])
+                continue
+            if flight.preparing:
+                flight.preparing.cancel()
+            self.recorder.ended(
+                Outcome(
+                    attempt_id=attempt_id,
+                    fence=flight.claimed.attempt.fence,
+                    state=RunState.STOPPED,
+                    message="stopped before it started",
+                )
+            )
+
+    # Leases of what no supervisor holds: callables, and what is being prepared
+
+    async def renew(self) -> None:
+        held = {
+            attempt_id: flight.claimed.attempt.fence
+            for attempt_id, flight in self._flights.items()
+            if not flight.started or flight.claimed.spec.kind == CALLABLE
+        }
+        if not held:
+            return
+        asked_at = clock.monotonic()
+        ours = await self._work.renew(list(held.items()), self._ttl_seconds)
+        for attempt_id in held:
+            flight = self._flights.get(attempt_id)
+            if flight and attempt_id in ours:
+                flight.leased_until = asked_at + self._ttl_seconds
+            elif flight:
+                await self.stop([attempt_id])
+
+    # Following
+
+    async def _pump(self, runner: Runner) -> None:
+        async for batch in runner.events():
+            for event in batch:
+                if isinstance(event, Begun):
+                    self._begun(event)
+                else:
+                    self._ended(event)
+
+    def _begun(self, event: Begun) -> None:
+        flight = self._flights.get(event.attempt_id)
+        self.recorder.begun(
+            Beginning(
+                attempt_id=event.attempt_id,
+                fence=event.fence,
+                pid=event.pid,
+                pid_started_at=event.pid_started_at,
+                log_path=flight.log_path if flight else None,
+            )
+        )
+
+    def _ended(self, event: Ended) -> None:
+        flight = self._flights.get(event.attempt_id)
+        failed = event.end is not End.EXITED or event.exit_code != 0
+        words = _last_words(flight.log_path) if failed and flight and flight.log_path else ""
+        self.recorder.ended(outcome_of(event, last_words=words))
+
+    async def _adopt(self) -> None:
+        """What the supervisor still knows goes on; what it does not know is lost, and never started again by us."""
+        held = {begun.attempt_id: begun for runner in set(self._runners.values()) for begun in await runner.held()}
+        asked_at = clock.monotonic()
+        for claimed in await self._work.adopt(self._claimant, ttl_seconds=self._ttl_seconds):
+            attempt, begun = claimed.attempt, held.get(claimed.attempt.id)
+            flight = self._flights[attempt.id] = _Flight(claimed, asked_at + self._ttl_seconds, started=True)
+            if begun is not None and begun.fence == attempt.fence:
+                flight.log_path = attempt.log_path or str(
+                    self._preparer.workspaces.log(attempt.wire_id, attempt.run_at)
+                )
+                self._begun(begun)
+                continue
+            stopping = attempt.state is RunState.STOPPING
+            state = RunState.STOPPED if stopping else RunState.FAILED
+            self.recorder.ended(
+                Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, message=WORKER_LOST)
+            )
+        if self._flights:
+            log.info("adopted %d attempt(s) of an earlier worker on this host", len(self._flights))
+
+    # Letting go
+
+    async def _forget(self, attempt_ids: Collection[int]) -> None:
+        for attempt_id in attempt_ids:
+            flight = self._flights.pop(attempt_id, None)
+            if flight is None or flight.claimed.spec.kind != CALLABLE:
+                self._preparer.workspaces.remove(attempt_id)
+        for runner in set(self._runners.values()):
+            await runner.forget(list(attempt_ids))
+        self._freed()
+
+    async def _let_go(self, attempt_ids: Collection[int]) -> None:
+        """Somebody else decided them: whatever we run of them must die."""
+        log.warning("%d attempt(s) are not ours any more: stopping them", len(attempt_ids))
+        for runner in set(self._runners.values()):
+            await runner.stop(list(attempt_ids))
+
+    def _runner_of(self, attempt_id: int) -> Runner:
+        flight = self._flights.get(attempt_id)
+        kind = flight.claimed.spec.kind if flight else ""
+        return self._runners.get(kind, self._runners[""])
+
+
+def _last_words(log_path: str) -> str:
+    """The last line that says something."""
+    with suppress(OSError):
+        lines = tail(Path(log_path), LAST_WORDS).strip().splitlines()
+        return lines[-1] if lines else ""
+    return ""

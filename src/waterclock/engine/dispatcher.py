@@ -1,0 +1,54 @@
+"""The dispatcher: claims as much as there is room for, in one statement, and hands it on."""
+
+from dataclasses import replace
+from typing import Final
+
+from waterclock import clock
+from waterclock.domain.moment import SECOND
+from waterclock.engine.attempt import Attempts
+from waterclock.engine.work import Work
+from waterclock.stores.ops.claiming import Claimant, Claims
+
+LARGEST_CLAIM: Final = 1_000
+POLL_SECONDS: Final = 2.0  # the safety net, should a wake-up be lost
+
+
+class Dispatcher:
+    """One for programs and one for callables: they wait in different queues and have different room."""
+
+    def __init__(
+        self,
+        work: Work,
+        attempts: Attempts,
+        claimant: Claimant,
+        *,
+        queues: tuple[str, ...],
+        slots: int,
+        callables: bool,
+        ttl_seconds: float,
+    ) -> None:
+        self.name = "callable dispatcher" if callables else "dispatcher"
+        self._work = work
+        self._attempts = attempts
+        self._claimant = replace(claimant, queues=queues)
+        self._slots = slots
+        self._callables = callables
+        self._ttl_seconds = ttl_seconds
+
+    async def tick(self) -> float:
+        room = min(self._slots - self._attempts.count(callables=self._callables), LARGEST_CLAIM)
+        if room <= 0:
+            return POLL_SECONDS
+        asked_at = clock.monotonic()
+        claims = await self._work.claim(self._claimant, limit=room, ttl_seconds=self._ttl_seconds)
+        await self._attempts.launch(claims.claimed, asked_at)
+        return rest_until_claim(claims, room)
+
+
+def rest_until_claim(claims: Claims, room: int) -> float:
+    """None while there may be more; else until the next delayed attempt is due."""
+    if len(claims.claimed) == room:
+        return 0.0
+    if claims.next_due_at is None:
+        return POLL_SECONDS
+    return min(max(0.0, (claims.next_due_at - claims.now) / SECOND), POLL_SECONDS)

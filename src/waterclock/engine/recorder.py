@@ -1,0 +1,57 @@
+"""The recorder: beginnings and ends, gathered while the last write was under way, written in one transaction."""
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Final
+
+from waterclock.domain.outcome import Outcome
+from waterclock.engine.work import Work
+from waterclock.stores.ops.claiming import Beginning
+
+REST_SECONDS: Final = 3600.0  # it is woken when there is something
+
+
+class Recorder:
+    """Loses nothing: what could not be written is kept and written with the next round."""
+
+    name = "recorder"
+
+    def __init__(
+        self,
+        work: Work,
+        *,
+        stored: Callable[[Collection[int]], Awaitable[None]],
+        lost: Callable[[Collection[int]], Awaitable[None]],
+    ) -> None:
+        self._work = work
+        self._stored = stored  # these ends are durable
+        self._lost = lost  # these beginnings are not ours any more
+        self._beginnings: dict[int, Beginning] = {}
+        self._outcomes: dict[int, Outcome] = {}
+        self.wake: Callable[[], None] = lambda: None
+
+    def begun(self, beginning: Beginning) -> None:
+        self._beginnings[beginning.attempt_id] = beginning
+        self.wake()
+
+    def ended(self, outcome: Outcome) -> None:
+        self._outcomes.setdefault(outcome.attempt_id, outcome)
+        self.wake()
+
+    @property
+    def idle(self) -> bool:
+        return not self._beginnings and not self._outcomes
+
+    async def tick(self) -> float:
+        beginnings, outcomes = list(self._beginnings.values()), list(self._outcomes.values())
+        if not beginnings and not outcomes:
+            return REST_SECONDS
+        lost = await self._work.record(beginnings, outcomes)
+        for beginning in beginnings:
+            self._beginnings.pop(beginning.attempt_id, None)
+        for outcome in outcomes:
+            self._outcomes.pop(outcome.attempt_id, None)
+        if lost:
+            await self._lost(lost)
+        if outcomes:
+            await self._stored([outcome.attempt_id for outcome in outcomes])
+        return 0.0

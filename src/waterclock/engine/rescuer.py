@@ -1,0 +1,26 @@
+"""The rescuer: decides the runs of lost workers once their leases are over and their processes dead."""
+
+import logging
+from typing import Final
+
+from waterclock.stores.base import Database
+from waterclock.stores.ops.claiming import rescue
+
+log: Final = logging.getLogger("waterclock.engine")
+
+BATCH: Final = 500
+
+
+class Rescuer:
+    name = "rescuer"
+
+    def __init__(self, database: Database, *, margin_seconds: float, every_seconds: float) -> None:
+        self._database = database
+        self._margin_seconds = margin_seconds
+        self._every_seconds = every_seconds
+
+    async def tick(self) -> float:
+        rescued = await self._database.write(rescue, margin_seconds=self._margin_seconds, limit=BATCH)
+        if rescued:
+            log.warning("%d attempt(s) of lost workers were decided", len(rescued))
+        return 0.0 if len(rescued) == BATCH else self._every_seconds

@@ -1,0 +1,55 @@
+"""From how a program ended to how its attempt is recorded: one pure table."""
+
+import signal
+
+from waterclock.domain.moment import seconds
+from waterclock.domain.outcome import Outcome
+from waterclock.domain.run import RunState
+from waterclock.runners.base import End, Ended
+
+
+def outcome_of(ended: Ended, *, last_words: str = "") -> Outcome:
+    """`last_words` is the end of the log: what a person looks for first."""
+    state, message = _judged(ended, last_words)
+    return Outcome(
+        attempt_id=ended.attempt_id,
+        fence=ended.fence,
+        state=state,
+        exit_code=ended.exit_code,
+        exit_signal=ended.signal,
+        cpu_us=seconds(ended.cpu_seconds),
+        peak_rss_bytes=ended.peak_rss_bytes,
+        message=message,
+    )
+
+
+def _judged(ended: Ended, last_words: str) -> tuple[RunState, str | None]:
+    match ended.end:
+        case End.EXITED if ended.exit_code == 0:
+            return RunState.SUCCEEDED, None
+        case End.EXITED:
+            return RunState.FAILED, _with(ended.message or _how(ended), last_words)
+        case End.STOPPED:
+            return RunState.STOPPED, ended.message
+        case End.TIMEOUT:
+            return RunState.TIMEOUT, _with(ended.message or "did not end within its time-out", last_words)
+        case End.LEASE_LOST:
+            return RunState.FAILED, ended.message or "killed: its lease could not be renewed"
+        case End.LOST:
+            return RunState.FAILED, ended.message or "killed: the process that watched over it died"
+        case End.NOT_STARTED:
+            return RunState.FAILED, ended.message or "could not be started"
+
+
+def _how(ended: Ended) -> str:
+    if ended.signal is None:
+        return f"exit code {ended.exit_code}"
+    try:
+        name = signal.Signals(ended.signal).name
+    except ValueError:
+        name = "unknown"
+    return f"killed by signal {ended.signal} ({name})"
+
+
+def _with(message: str, last_words: str) -> str:
+    return f"{message}: {last_words}" if last_words else message

@@ -1,0 +1,22 @@
+"""What the API is given by the composition root: the services, by name."""
+
+from dataclasses import dataclass
+
+from waterclock.services.access import Access
+from waterclock.services.cluster import Cluster
+from waterclock.services.jobs import Jobs
+from waterclock.services.logs import Logs
+from waterclock.services.runs import Runs
+from waterclock.services.triggers import Triggers
+from waterclock.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    settings: Settings
+    access: Access
+    jobs: Jobs
+    triggers: Triggers
+    runs: Runs
+    logs: Logs
+    cluster: Cluster

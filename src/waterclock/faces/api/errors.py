@@ -1,0 +1,69 @@
+"""Our errors as this face words them: one table from each to its HTTP status and type."""
+
+from typing import Final
+
+import orjson
+from starlette.responses import Response
+
+from waterclock.domain import errors
+from waterclock.domain.errors import BadSchedule, InvalidInput, WaterclockError
+
+
+class BodyTooLarge(InvalidInput):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"the body is longer than {limit} bytes")
+
+
+class MethodRefused(WaterclockError):
+    def __init__(self, method: str, allowed: frozenset[str]) -> None:
+        self.allowed = ", ".join(sorted(allowed))
+        super().__init__(f"{method} is not served here, only {self.allowed}")
+
+
+# The first that fits: a class stands before those it is derived from.
+ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
+    (BodyTooLarge, 413, "body_too_large"),
+    (errors.BadSchedule, 400, "bad_schedule"),
+    (errors.InvalidInput, 400, "invalid_input"),
+    (errors.Unauthenticated, 401, "unauthenticated"),
+    (errors.Forbidden, 403, "forbidden"),
+    (errors.NotFound, 404, "not_found"),
+    (MethodRefused, 405, "method_not_allowed"),
+    (errors.AlreadyExists, 409, "already_exists"),
+    (errors.NotAllowed, 409, "not_allowed"),
+    (errors.ConcurrentRunsExceeded, 409, "concurrent_runs_exceeded"),
+    (errors.Unavailable, 503, "unavailable"),
+    (WaterclockError, 500, "internal"),
+)
+# Names that the layers below use, where this face has another.
+FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_at", "start": "start_at"}
+
+
+def answer(error: WaterclockError) -> Response:
+    status, kind = next((status, kind) for known, status, kind in ANSWERS if isinstance(error, known))
+    field, message = _field(error), _message(error)
+    body = {"error": {"type": kind, "message": message, "field": field}}
+    return Response(orjson.dumps(body), status, headers=_headers(error, status), media_type="application/json")
+
+
+def _field(error: WaterclockError) -> str | None:
+    if isinstance(error, BadSchedule):
+        return "timezone" if error.part == "timezone" else "schedule"
+    return FIELDS.get(error.field, error.field) if isinstance(error, InvalidInput) and error.field else None
+
+
+def _message(error: WaterclockError) -> str:
+    if isinstance(error, InvalidInput) and error.field in FIELDS:
+        return f"{FIELDS[error.field]}: {error.reason}"
+    return str(error)
+
+
+def _headers(error: WaterclockError, status: int) -> dict[str, str]:
+    if isinstance(error, MethodRefused):
+        return {"allow": error.allowed}
+    match status:
+        case 401:
+            return {"www-authenticate": 'Bearer realm="waterclock"'}
+        case 503:
+            return {"retry-after": "1"}
+    return {}

@@ -1,0 +1,42 @@
+"""What the handlers of the Glue face call, and how a handler looks."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from waterclock import clock
+from waterclock.domain.access import Caller
+from waterclock.domain.moment import Moment
+from waterclock.services.jobs import Jobs
+from waterclock.services.paging import PageRequest
+from waterclock.services.runs import Runs
+from waterclock.services.triggers import Triggers
+
+NAMESPACE: Final = "glue"
+
+Body = dict[str, Any]
+Wire = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    jobs: Jobs
+    triggers: Triggers
+    runs: Runs
+    now: Callable[[], Moment] = clock.wall_us  # for what is only shown; what is decided uses the store's clock
+
+
+Handler = Callable[[Services, Caller, Body], Awaitable[Wire]]
+
+
+def page_of(body: Body, *, size: int) -> PageRequest:
+    return PageRequest(size=body.get("MaxResults", size), token=body.get("NextToken"))
+
+
+def paged(name: str, items: list[Any], next_token: str | None) -> Wire:
+    """The last page has no NextToken."""
+    return {name: items, **({"NextToken": next_token} if next_token else {})}
+
+
+def tagged(tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return wanted.items() <= tags.items()

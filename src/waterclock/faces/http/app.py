@@ -1,0 +1,76 @@
+"""The app that every face hangs in: one table of routes, one place for what no face answers."""
+
+from collections.abc import Iterable
+from typing import Final
+from uuid import uuid4
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from waterclock.faces.http.body import Limited
+from waterclock.faces.http.health import Health
+from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID
+from waterclock.faces.http.metrics import Metrics
+from waterclock.faces.http.problems import on_http_exception, on_unexpected
+
+BODY_LIMIT: Final = 16 * 1024 * 1024
+BODY_SECONDS: Final = 30.0
+GLUE_PATHS: Final = frozenset({"/", "/glue"})  # this face reads its bodies itself, and refuses in its own words
+FACES: Final = frozenset({"api", "lake", "chains", "healthz", "readyz", "metrics"})
+
+
+def build_app(
+    *,
+    glue: ASGIApp,
+    health: Health,
+    metrics: Metrics,
+    routes: Iterable[BaseRoute] = (),
+    body_limit: int = BODY_LIMIT,
+    body_seconds: float = BODY_SECONDS,
+) -> Starlette:
+    """`routes` are those of the other faces; each of them sees to its own callers."""
+    return Starlette(
+        routes=[
+            *(Route(path, glue, methods=["POST"]) for path in sorted(GLUE_PATHS)),
+            *health.routes(),
+            *routes,
+        ],
+        middleware=[
+            Middleware(Observed, metrics=metrics),
+            Middleware(Limited, most=body_limit, seconds=body_seconds, spare=GLUE_PATHS),
+        ],
+        exception_handlers={HTTPException: on_http_exception, Exception: on_unexpected},
+    )
+
+
+class Observed:
+    """Gives each request its id and counts it by face, action and status."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app = app
+        self._requests = metrics.requests
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        scope[REQUEST_ID] = str(uuid4())
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                face = scope.get(FACE) or _face_of(scope)
+                self._requests[face, scope.get(ACTION, ""), message["status"]] += 1
+            await send(message)
+
+        await self._app(scope, receive, counted)
+
+
+def _face_of(scope: Scope) -> str:
+    """By the route that matched, never by what the caller wrote: labels must stay few."""
+    if "endpoint" not in scope:
+        return "none"
+    first: str = scope["path"].split("/")[1]
+    return first if first in FACES else "other"

@@ -1,0 +1,69 @@
+"""Who calls: by signature, by bearer token, or anybody at all where the operator said so."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from waterclock import clock
+from waterclock.domain.access import Caller, Role, User
+from waterclock.domain.moment import to_datetime
+from waterclock.faces.sigv4 import SignedRequest, check, parse_authorization
+from waterclock.services.access import ADMIN, FIRST_ACCOUNT, FIRST_ORGANISATION, Access
+
+_KEY_ID: Final = re.compile(r"\w{1,128}", re.ASCII)
+_BEARER: Final = re.compile(rb"bearer +(\S{1,512}) *", re.IGNORECASE)
+
+
+class Signatures:
+    """AWS Signature Version 4 with the keys of the store."""
+
+    def __init__(self, access: Access, *, services: Collection[str]) -> None:
+        self._access = access
+        self._services = services
+
+    async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller:
+        credential = parse_authorization(request.headers)
+        # What cannot be a key id is an unknown key: it costs the same work, but no query.
+        known = _KEY_ID.fullmatch(credential.access_key)
+        found = await self._access.secret_of(credential.access_key) if known else None
+        now = to_datetime(clock.wall_us())
+        secret = found.secret if found else None
+        check(request, credential, secret, now=now, services=self._services)
+        assert found is not None  # `check` refuses what is unknown
+        return caller_of(found.user, address=address, request_id=request_id)
+
+
+class Anybody:
+    """`--auth none`: whoever reaches us is the admin of the first organisation; a signature is not even looked at."""
+
+    async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller:
+        return first_admin(address=address, request_id=request_id)
+
+
+def caller_of(user: User, *, address: str, request_id: str) -> Caller:
+    return Caller(
+        user=user.name,
+        org_id=user.org_id,
+        account=user.account,
+        role=user.role,
+        address=address,
+        request_id=request_id,
+    )
+
+
+def first_admin(*, address: str, request_id: str) -> Caller:
+    return Caller(
+        user=ADMIN,
+        org_id=FIRST_ORGANISATION,
+        account=FIRST_ACCOUNT,
+        role=Role.ADMIN,
+        address=address,
+        request_id=request_id,
+    )
+
+
+def bearer_token(headers: Collection[tuple[bytes, bytes]]) -> str | None:
+    """The token of the one Authorization header, if it is a bearer token."""
+    given = [value for name, value in headers if name == b"authorization"]
+    match = _BEARER.fullmatch(given[0]) if len(given) == 1 else None
+    return match[1].decode("latin-1") if match else None

@@ -1,0 +1,104 @@
+"""One connection: uvicorn's, with limits on the head of a request, which it has none of.
+
+A head that is too large or has too many lines is answered 431, one that does not arrive in time 408; then it is closed.
+"""
+
+import asyncio
+from http import HTTPStatus
+from typing import Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+HEAD_BYTES: Final = 64 * 1024
+HEAD_LINES: Final = 200
+HEAD_SECONDS: Final = 15.0
+
+
+class Connection(HttpToolsProtocol):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._head_bytes = 0  # of the lines that are complete
+        self._raw_bytes = 0  # of a head that is not: one endless line completes nothing
+        self._in_head = True
+        self._head_refused = HTTPStatus.BAD_REQUEST
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self.transport.is_closing():
+            return
+        if self._in_head and self._head_timer is None:  # the next request of a kept connection
+            self._expect_head()
+        super().data_received(data)
+        if self._in_head and self.parser is not None:
+            self._raw_bytes += len(data)
+            if self._raw_bytes > HEAD_BYTES and not self.transport.is_closing():
+                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head_bytes = self._raw_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._take(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._take(name, value)
+        super().on_header(name, value)
+        if len(self.headers) > HEAD_LINES:
+            raise self._too_large()
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_timer()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._in_head = True
+        self._raw_bytes = 0
+
+    def send_400_response(self, msg: str) -> None:
+        """What uvicorn calls when the parser stops, also when it was stopped by us."""
+        self._refuse(self._head_refused)
+
+    def _take(self, *parts: bytes) -> None:
+        self._head_bytes += sum(map(len, parts))
+        if self._head_bytes > HEAD_BYTES:
+            raise self._too_large()
+
+    def _too_large(self) -> ValueError:
+        self._head_refused = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+        return ValueError("the head of the request is too large")
+
+    def _expect_head(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        self._head_timer = None
+        if not self.transport.is_closing():
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT)
+
+    def _stop_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: HTTPStatus) -> None:
+        body = status.phrase.encode()
+        lines = (
+            f"HTTP/1.1 {status.value} {status.phrase}",
+            "content-type: text/plain; charset=utf-8",
+            f"content-length: {len(body)}",
+            "connection: close",
+        )
+        self.transport.write("\r\n".join((*lines, "", "")).encode() + body)
+        self.transport.close()

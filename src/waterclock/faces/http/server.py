@@ -1,0 +1,80 @@
+"""The server that runs the app: uvicorn on a socket of ours, until it is told to stop."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from waterclock.faces.http.connection import Connection
+
+BACKLOG: Final = 2048
+KEEP_ALIVE_SECONDS: Final = 60
+GRACE_SECONDS: Final = 10
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Port 0 takes a free one; `OSError` where the port is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+
+
+async def serve(
+    app: ASGIApp,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8470,
+    sock: socket.socket | None = None,
+    ready: Callable[[int], None] | None = None,
+    stop: asyncio.Event | None = None,
+    grace_seconds: int = GRACE_SECONDS,
+) -> None:
+    """Serves until `stop` is set, then finishes what is being answered. `ready` is told the real port, once it serves.
+
+    Signals are the caller's. Run it in uvloop: `uvloop.run(serve(app))`.
+    """
+    listening = sock or bind(host, port)
+    config = uvicorn.Config(
+        app,
+        http=Connection,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="critical",  # our own app logs what went wrong, once
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=grace_seconds,
+    )
+    server = _Server(config, ready)
+    stopper = asyncio.create_task(_stop_when(stop, server)) if stop else None
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        if stopper:
+            stopper.cancel()
+        listening.close()
+
+
+class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, ready: Callable[[int], None] | None) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self._ready and sockets:
+            self._ready(sockets[0].getsockname()[1])
+
+
+async def _stop_when(stop: asyncio.Event, server: _Server) -> None:
+    await stop.wait()
+    server.should_exit = True

@@ -1,0 +1,49 @@
+"""The folders of an attempt: a working directory of its own, gone when it ended, and a log that stays."""
+
+import os
+import pwd
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from waterclock.domain.errors import CannotRun
+from waterclock.domain.moment import Moment, to_datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspaces:
+    work_root: Path
+    log_root: Path
+    user: str = ""  # the system user that programs run as, where that is not ours
+
+    def make(self, attempt_id: int) -> Path:
+        folder = self.work_root / str(attempt_id)
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        except FileNotFoundError:
+            self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
+        if self.user:
+            account = _account(self.user)
+            os.chown(folder, account.pw_uid, account.pw_gid)
+        return folder
+
+    def remove(self, attempt_id: int) -> None:
+        folder = self.work_root / str(attempt_id)
+        try:
+            folder.rmdir()  # most programs leave nothing
+        except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def log(self, wire_id: str, run_at: Moment) -> Path:
+        """A folder a day, so that none grows without end."""
+        folder = self.log_root / to_datetime(run_at).strftime("%Y-%m-%d")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return folder / f"{wire_id}.log"
+
+
+def _account(user: str) -> pwd.struct_passwd:
+    try:
+        return pwd.getpwnam(user)
+    except KeyError:
+        raise CannotRun(f"the system user {user!r} that programs should run as does not exist on this worker") from None

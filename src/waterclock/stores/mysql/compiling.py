@@ -1,0 +1,94 @@
+"""Named statements as MySQL takes them: `:name` becomes `%s`, a list is written out, many rows are a JSON table."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+import orjson
+
+from waterclock.stores.base import Values
+from waterclock.stores.dialect import MYSQL, parameters, statements, worded
+
+_TOKEN: Final = re.compile(r"(?P<list>\bIN )?(?<![:\w]):(?P<name>[a-z_]+)\b")
+_INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
+_UPDATE: Final = re.compile(r"UPDATE (?P<table>\w+) SET (?P<set>.*?)\s+WHERE (?P<where>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The text with %s, and what belongs there."""
+
+    sql: str
+    values: tuple[object, ...]
+
+
+@cache
+def text(name: str) -> str:
+    return worded(MYSQL, statements(MYSQL.name)[name]).replace("%", "%%")
+
+
+def bound(name: str, values: Values) -> Bound:
+    given: list[object] = []
+
+    def place(token: re.Match[str]) -> str:
+        value = values[token["name"]]
+        if not token["list"]:
+            given.append(value)
+            return "%s"
+        return f"IN ({_written_out(value, given)})"  # type: ignore[arg-type]
+
+    return Bound(_TOKEN.sub(place, text(name)), tuple(given))
+
+
+def _written_out(items: Sequence[object], given: list[object]) -> str:
+    """Integers are written as they are: a list may hold thousands. Nothing is in an empty list, nor in (NULL)."""
+    if not items:
+        return "NULL"
+    if all(type(item) is int for item in items):
+        return ",".join(map(str, items))
+    given.extend(items)
+    return ",".join(["%s"] * len(items))
+
+
+def batched(name: str, rows: Sequence[Values], collation: str) -> Bound:
+    """One statement for many rows: what varies comes as one JSON document, what all rows share comes once."""
+    first = rows[0]
+    names = tuple(dict.fromkeys(parameters(text(name))))
+    varying = [each for each in names if any(row[each] != first[each] for row in rows)] or [names[0]]
+    document = orjson.dumps([[row[each] for each in varying] for row in rows]).decode()
+    texts = {each for each in varying if any(isinstance(row[each], str) for row in rows)}
+    table = _json_table(varying, texts, collation)
+    return _over_rows(text(name), table, document, {each: first[each] for each in names if each not in varying})
+
+
+def _json_table(names: Sequence[str], texts: set[str], collation: str) -> str:
+    kinds = {True: f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}", False: "BIGINT"}
+    columns = ", ".join(f"p_{name} {kinds[name in texts]} PATH '$[{n}]'" for n, name in enumerate(names))
+    return f"JSON_TABLE(%s, '$[*]' COLUMNS ({columns})) AS u"
+
+
+def _over_rows(sql: str, table: str, document: str, shared: Mapping[str, object]) -> Bound:
+    given: list[object] = []
+
+    def placed(part: str) -> str:
+        return _TOKEN.sub(_placer(shared, given), part)
+
+    if insert := _INSERT.fullmatch(sql):
+        chosen = placed(insert["values"])
+        return Bound(f"{insert['head']} SELECT {chosen} FROM {table}", (*given, document))  # noqa: S608 - our text
+    if update := _UPDATE.fullmatch(sql):
+        changed, where = placed(update["set"]), placed(update["where"])
+        return Bound(f"UPDATE {update['table']}, {table} SET {changed} WHERE {where}", (document, *given))  # noqa: S608 - our text
+    raise ValueError(f"not to be run for many rows: {sql}")
+
+
+def _placer(shared: Mapping[str, object], given: list[object]) -> Callable[[re.Match[str]], str]:
+    def place(token: re.Match[str]) -> str:
+        if token["name"] not in shared:
+            return f"u.p_{token['name']}"
+        given.append(shared[token["name"]])
+        return "%s"
+
+    return place

@@ -1,0 +1,175 @@
+"""Connections of MySQL and MariaDB: how they are made, and a pool that forgets the dead ones."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import asyncmy
+from asyncmy.constants.CLIENT import FOUND_ROWS
+from asyncmy.cursors import DictCursor
+
+from waterclock import clock
+from waterclock.domain.errors import InvalidInput
+from waterclock.stores.server import ANSWER_SECONDS, BORROW_SECONDS, IDLE_SECONDS, LOCK_SECONDS
+
+# Literals are what JSON functions return, so that the two can meet; against a column, the column's own collation decides.
+NAMES: Final = "SET NAMES utf8mb4 COLLATE utf8mb4_bin"
+MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
+COMMON: Final = (
+    f"SET SESSION sql_mode = '{MODE}', time_zone = '+00:00', innodb_lock_wait_timeout = {LOCK_SECONDS},"
+    f" lock_wait_timeout = {LOCK_SECONDS}, group_concat_max_len = 1000000",
+    "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
+)
+_VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flavour:
+    """In what MariaDB and MySQL differ for us."""
+
+    name: str
+    least: tuple[int, int, int]
+    why: str
+    collation: str  # binary, and trailing spaces count
+    session: str
+
+
+MARIADB: Final = Flavour(
+    name="MariaDB",
+    least=(10, 6, 0),
+    why="SKIP LOCKED",
+    collation="utf8mb4_nopad_bin",
+    session=f"SET SESSION max_statement_time = {ANSWER_SECONDS}, idle_transaction_timeout = {IDLE_SECONDS},"
+    " in_predicate_conversion_threshold = 0",
+)
+MYSQL: Final = Flavour(
+    name="MySQL",
+    least=(8, 0, 16),
+    why="SKIP LOCKED and CHECK",
+    collation="utf8mb4_0900_bin",
+    session=f"SET SESSION max_execution_time = {ANSWER_SECONDS * 1000:.0f}, wait_timeout = 30",
+)
+
+
+def flavour_of(version: str) -> Flavour:
+    """InvalidInput where it is too old for us."""
+    flavour = MARIADB if "mariadb" in version.lower() else MYSQL
+    match = _VERSION.search(version)
+    found = tuple(map(int, match.groups())) if match else (0, 0, 0)
+    if found < flavour.least:
+        least = ".".join(map(str, flavour.least))
+        raise InvalidInput(
+            f"{flavour.name} {version} is too old: {flavour.why} needs {least} or later", field="database"
+        )
+    return flavour
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What a URL says."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    database: str
+    unix_socket: str | None
+
+    @classmethod
+    def from_url(cls, url: str) -> "Place":
+        parts = urlsplit(url)
+        options = dict(parse_qsl(parts.query))
+        try:
+            port = parts.port or 3306
+        except ValueError as problem:
+            raise InvalidInput(str(problem), field="database URL") from problem
+        if not (database := unquote(parts.path.removeprefix("/"))):
+            raise InvalidInput("names no database: mysql://user:password@host/name", field="database URL")
+        return cls(
+            host=parts.hostname or "127.0.0.1",
+            port=port,
+            user=unquote(parts.username or ""),
+            password=unquote(parts.password or ""),
+            database=database,
+            unix_socket=options.get("unix_socket"),
+        )
+
+    async def connect(self, *, autocommit: bool) -> tuple[Any, Flavour]:
+        """A connection as we want it, within BORROW_SECONDS."""
+        async with asyncio.timeout(BORROW_SECONDS):
+            connection = await asyncmy.connect(
+                host=self.host,
+                port=self.port,
+                user=self.user,
+                password=self.password,
+                database=self.database,
+                unix_socket=self.unix_socket,
+                charset="utf8mb4",
+                autocommit=autocommit,
+                client_flag=FOUND_ROWS,
+                cursor_cls=DictCursor,
+                connect_timeout=BORROW_SECONDS,
+            )
+            try:
+                return connection, await _furnished(connection)
+            except BaseException:
+                connection.close()
+                raise
+
+
+async def _furnished(connection: Any) -> Flavour:
+    async with connection.cursor() as cursor:
+        await cursor.execute("SELECT VERSION() AS version")
+        flavour = flavour_of((await cursor.fetchone())["version"])
+        for statement in (*COMMON, flavour.session, NAMES):
+            await cursor.execute(statement)
+    return flavour
+
+
+class Pool:
+    """At most `size` connections; the one that came back last is lent first."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Any]], size: int) -> None:
+        self._connect = connect
+        self._free = asyncio.Semaphore(size)
+        self._idle: list[tuple[Any, float]] = []
+
+    async def acquire(self) -> Any:
+        async with asyncio.timeout(BORROW_SECONDS):
+            await self._free.acquire()
+        try:
+            return self._idle_one() or await self._connect()
+        except BaseException:
+            self._free.release()
+            raise
+
+    def release(self, connection: Any) -> None:
+        self._free.release()
+        if connection.connected:
+            self._idle.append((connection, clock.monotonic()))
+
+    def clear(self) -> None:
+        """Forget all that are not lent out: they may be dead."""
+        while self._idle:
+            _drop(self._idle.pop()[0])
+
+    def _idle_one(self) -> Any | None:
+        """One that the server has not ended for being idle."""
+        while self._idle:
+            connection, since = self._idle.pop()
+            if connection.connected and clock.monotonic() < since + STALE_SECONDS:
+                return connection
+            _drop(connection)
+        return None
+
+
+STALE_SECONDS: Final = 20.0
+
+
+def _drop(connection: Any) -> None:
+    with contextlib.suppress(OSError, RuntimeError):
+        connection.close()

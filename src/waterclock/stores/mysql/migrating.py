@@ -1,0 +1,74 @@
+"""Migrations of MySQL: every statement of DDL commits by itself, so a crash is resumed at the statement it left off."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from asyncmy.errors import MySQLError
+
+from waterclock.domain.errors import Unavailable
+from waterclock.stores.dialect import MYSQL
+from waterclock.stores.migrations import BOOK, Migration, migrations
+from waterclock.stores.mysql.faults import code_of
+from waterclock.stores.views import refresh_views
+
+PATIENCE_SECONDS: Final = 300
+# Table, key, column or row is there; key or column is gone: the statement in doubt was done before the crash.
+DONE_BEFORE: Final = frozenset({1050, 1061, 1060, 1062, 1091})
+
+
+async def migrate(connection: Any, database: str, collation: str) -> Sequence[str]:
+    """The connection autocommits."""
+    async with connection.cursor() as cursor:
+        await cursor.execute("SELECT GET_LOCK(%s, %s) AS got", (_lock(database), PATIENCE_SECONDS))
+        if (await cursor.fetchone())["got"] != 1:
+            raise Unavailable("another process is migrating this database")
+        try:
+            await cursor.execute(f"SET SESSION lock_wait_timeout = {PATIENCE_SECONDS}")
+            await cursor.execute(BOOK)
+            return await _take_steps(cursor, collation)
+        finally:
+            await cursor.execute("SELECT RELEASE_LOCK(%s)", (_lock(database),))
+
+
+def _lock(database: str) -> str:
+    """Locks belong to the server, not to one of its databases; a name has 64 characters at most."""
+    return f"waterclock {database}"[:64]
+
+
+async def _take_steps(cursor: Any, collation: str) -> Sequence[str]:
+    await cursor.execute("SELECT version, statements FROM schema_migrations")
+    done = {row["version"]: row["statements"] for row in await cursor.fetchall()}
+    names = []
+    for step in migrations(MYSQL):
+        if done.get(step.version) != len(step.statements):
+            await _take(cursor, step, done.get(step.version), collation)
+            names.append(step.name)
+    for statement in refresh_views(MYSQL):
+        await cursor.execute(statement)
+    return names
+
+
+async def _take(cursor: Any, step: Migration, done: int | None, collation: str) -> None:
+    if done is None:
+        await cursor.execute("INSERT INTO schema_migrations VALUES (%s, %s, 0)", (step.version, step.name))
+    for number, statement in enumerate(step.statements):
+        if number >= (done or 0):
+            await _do(cursor, _collated(statement, collation), in_doubt=number == done)
+            await cursor.execute(
+                "UPDATE schema_migrations SET statements = %s WHERE version = %s", (number + 1, step.version)
+            )
+
+
+async def _do(cursor: Any, statement: str, *, in_doubt: bool) -> None:
+    try:
+        await cursor.execute(statement)
+    except MySQLError as problem:
+        if not in_doubt or code_of(problem) not in DONE_BEFORE:
+            raise
+
+
+def _collated(statement: str, collation: str) -> str:
+    """Names are told apart by every byte of them, whatever the server's default is."""
+    if not statement.startswith("CREATE TABLE"):
+        return statement
+    return f"{statement} ENGINE=InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE {collation}"

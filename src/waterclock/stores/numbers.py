@@ -1,0 +1,37 @@
+"""Numbers for new rows, drawn in blocks outside any transaction: never given twice, and nobody waits for a commit."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from itertools import chain
+from typing import Final
+
+from waterclock.stores.base import Kind
+
+BLOCK: Final = 1_000  # for the series that runs, fires and attempts share; what a crash leaves unused is a gap
+
+# Add to the counter, durably and at once; its new value.
+Draw = Callable[[Kind, int], Awaitable[int]]
+
+
+class Numbers:
+    """What this process has drawn and not used yet."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._left: dict[Kind, range] = {}
+        self._lock = asyncio.Lock()
+
+    async def take(self, kind: Kind, count: int) -> Iterable[int]:
+        async with self._lock:
+            left = self._left.get(kind, range(0))
+            if count > len(left):
+                return await self._take_more(kind, left, count - len(left))
+            self._left[kind] = left[count:]
+            return left[:count]
+
+    async def _take_more(self, kind: Kind, left: range, missing: int) -> Iterable[int]:
+        asked = max(BLOCK, missing) if kind is Kind.RUN else missing
+        last = await self._draw(kind, asked)
+        drawn = range(last - asked + 1, last + 1)
+        self._left[kind] = drawn[missing:]
+        return chain(left, drawn[:missing])

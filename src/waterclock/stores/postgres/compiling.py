@@ -1,0 +1,62 @@
+"""Named statements as PostgreSQL takes them: `:name` becomes `$n`, a list an array, a batch of rows many arrays."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from waterclock.stores.dialect import POSTGRES, parameters, statements, worded
+
+_IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
+_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+_INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
+_UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\bWHERE (?P<where>.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    sql: str
+    names: tuple[str, ...]  # of $1, $2, …
+
+
+@cache
+def compiled(name: str) -> Compiled:
+    sql = _IN_LIST.sub(r"= ANY(:\1)", worded(POSTGRES, statements(POSTGRES.name)[name]))
+    names = tuple(dict.fromkeys(parameters(sql)))
+    places = {each: f"${number}" for number, each in enumerate(names, 1)}
+    return Compiled(_PARAMETER.sub(lambda match: places[match[1]], sql), names)
+
+
+@cache
+def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compiled:
+    """One statement for many rows: what varies comes as arrays, what all rows share comes once.
+
+    `types` are those of the single-row statement's parameters.
+    """
+    sql = worded(POSTGRES, statements(POSTGRES.name)[name])
+    type_of = dict(zip(compiled(name).names, types, strict=True))
+    names = (*sorted(varying), *(each for each in type_of if each not in varying))
+    places = {each: f"u.p_{each}" for each in varying}
+    places |= {each: f"${n}::{type_of[each]}" for n, each in enumerate(names, 1) if each not in varying}
+    arrays = ", ".join(f"${n}::{type_of[each]}[]" for n, each in enumerate(sorted(varying), 1))
+    columns = ", ".join(f"p_{each}" for each in sorted(varying))
+    return Compiled(_over_rows(sql, f"unnest({arrays}) AS u({columns})", places), names)
+
+
+def _over_rows(sql: str, rows: str, places: Mapping[str, str]) -> str:
+    def placed(text: str) -> str:
+        return _PARAMETER.sub(lambda match: places[match[1]], text)
+
+    if insert := _INSERT.fullmatch(sql):
+        return f"{insert['head']} SELECT {placed(insert['values'])} FROM {rows}"  # noqa: S608 - our own text
+    if update := _UPDATE.fullmatch(sql):
+        return f"{placed(update['head'])} FROM {rows} WHERE {placed(update['where'])}"
+    raise ValueError(f"not to be run for many rows: {sql}")
+
+
+def varying_names(names: Sequence[str], rows: Sequence[Mapping[str, object]]) -> frozenset[str]:
+    """The parameters that are not the same in all rows: at least one."""
+    first = rows[0]
+    found = frozenset(name for name in names if any(row[name] != first[name] for row in rows))
+    return found or frozenset(names[:1])

@@ -1,0 +1,148 @@
+"""A PostgreSQL server, or several behind one URL, as a `Database`."""
+
+import contextlib
+import secrets
+import socket
+from collections.abc import Sequence
+from typing import Any, Final
+
+import asyncpg
+
+from waterclock import clock
+from waterclock.domain.errors import InvalidInput, Unavailable
+from waterclock.stores.base import Kind
+from waterclock.stores.numbers import Numbers
+from waterclock.stores.postgres import migrating
+from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.postgres.listener import Listener
+from waterclock.stores.postgres.session import PostgresSession
+from waterclock.stores.server import ANSWER_SECONDS, BORROW_SECONDS, IDLE_SECONDS, LOCK_SECONDS, ServerDatabase, words
+
+CONNECTIONS: Final = 10
+DRAW: Final = "UPDATE counters SET value = value + $1 WHERE kind = $2 RETURNING value"
+
+_SETTINGS: Final = {
+    "application_name": "waterclock",
+    "timezone": "UTC",
+    "lock_timeout": f"{LOCK_SECONDS}s",
+    "statement_timeout": f"{ANSWER_SECONDS * 1000:.0f}ms",
+    "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+    "tcp_user_timeout": "5s",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "2",
+    "tcp_keepalives_count": "3",
+    "jit": "off",  # compiling costs more than our short statements
+}
+
+
+class PostgresDatabase(ServerDatabase):
+    """Implements `Database`. One pool for operations; a connection beside it for numbers, one for wake-ups."""
+
+    def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
+        super().__init__("PostgreSQL")
+        self._url = url
+        self._connections = connections
+        self._me = secrets.token_hex(6)
+        self._pool: asyncpg.Pool | None = None
+        self._beside: asyncpg.Pool | None = None
+        self._numbers = Numbers(self._draw)
+        self._listener = Listener(self._connect, self._me, self._listeners)
+
+    async def open(self) -> None:
+        try:
+            self._pool = await self._new_pool(self._connections)
+            self._beside = await self._new_pool(1)
+        except (asyncpg.ClientConfigurationError, ValueError) as problem:
+            raise InvalidInput(str(problem), field="database URL") from problem
+        except DRIVER_ERRORS as problem:
+            raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
+        await self._listener.open()
+
+    async def close(self) -> None:
+        await self._listener.close()
+        for pool in (self._pool, self._beside):
+            if pool is not None:
+                pool.terminate()
+        self._pool = self._beside = None
+
+    async def migrate(self) -> Sequence[str]:
+        try:
+            connection = await self._connect()
+        except DRIVER_ERRORS as problem:
+            raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
+        try:
+            return await migrating.migrate(connection)
+        finally:
+            connection.terminate()
+
+    async def _borrow(self) -> PostgresSession:
+        if self._pool is None:
+            raise Unavailable("the PostgreSQL store is closed")
+        asked_at = clock.monotonic()
+        try:
+            connection = await self._pool.acquire(timeout=BORROW_SECONDS)
+        except DRIVER_ERRORS as problem:
+            raise Unavailable(f"no connection to PostgreSQL: {words(problem)}") from problem
+        return PostgresSession(
+            self._pool,
+            connection,
+            sender=self._me,
+            numbers=self._numbers,
+            offset_us=self.offset_us,
+            asked_at=asked_at,
+        )
+
+    async def _suspect(self) -> None:
+        if self._pool is not None:
+            await self._pool.expire_connections()
+
+    async def _draw(self, kind: Kind, count: int) -> int:
+        if self._beside is None:
+            raise Unavailable("the PostgreSQL store is closed")
+        try:
+            value: int = await self._beside.fetchval(DRAW, count, kind, timeout=BORROW_SECONDS)
+        except DRIVER_ERRORS as problem:
+            await self._beside.expire_connections()
+            raise meaning(problem, "numbers") from problem
+        return value
+
+    async def _new_pool(self, size: int) -> asyncpg.Pool:
+        return await asyncpg.create_pool(
+            self._url,
+            min_size=1,
+            max_size=size,
+            init=_prepare,
+            reset=_leave,
+            command_timeout=ANSWER_SECONDS,
+            **self._how(),
+        )
+
+    async def _connect(self) -> Any:
+        connection = await asyncpg.connect(self._url, **self._how())
+        await _prepare(connection)
+        return connection
+
+    def _how(self) -> dict[str, Any]:
+        return {
+            "timeout": BORROW_SECONDS,
+            "server_settings": _SETTINGS,
+            "statement_cache_size": 1000,
+            "max_cached_statement_lifetime": 0,
+        }
+
+
+async def _prepare(connection: Any) -> None:
+    """The kernel notices a vanished peer, too: unacknowledged bytes and a long silence end the connection."""
+    transport = connection._transport
+    sock = transport.get_extra_info("socket") if transport else None
+    if sock is not None and sock.family != socket.AF_UNIX:
+        with contextlib.suppress(OSError):
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 5)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5_000)
+
+
+async def _leave(_connection: object) -> None:
+    """Every transaction has ended when a connection comes back, and nothing else changes it: save the round trip."""

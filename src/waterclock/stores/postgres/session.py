@@ -1,0 +1,124 @@
+"""One connection of PostgreSQL in one transaction."""
+
+import contextlib
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, TypeVar, cast
+
+import asyncpg
+
+from waterclock import clock
+from waterclock.domain.moment import Moment
+from waterclock.stores.base import Kind, Row, Topic, Values
+from waterclock.stores.numbers import Numbers
+from waterclock.stores.postgres.compiling import Compiled, batched, compiled, varying_names
+from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.server import ANSWER_SECONDS
+
+T = TypeVar("T")
+
+CHANNEL: Final = "waterclock"
+READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
+
+# The types of a statement's parameters are the schema's: the same on every connection.
+_types: dict[str, tuple[str, ...]] = {}
+
+
+class PostgresSession:
+    """Implements `Session` and `Tx`."""
+
+    def __init__(
+        self, pool: asyncpg.Pool, connection: Any, *, sender: str, numbers: Numbers, offset_us: int, asked_at: float
+    ) -> None:
+        self._pool = pool
+        self._connection = connection
+        self._sender = sender
+        self._numbers = numbers
+        self._offset_us = offset_us
+        self._patience = ANSWER_SECONDS - (clock.monotonic() - asked_at)
+        self._topics: set[Topic] = set()
+
+    # Session
+
+    async def begin(self, *, read_only: bool) -> "PostgresSession":
+        await self._execute(READ if read_only else WRITE)
+        return self
+
+    async def commit(self) -> set[Topic]:
+        """The wake-up travels with the commit: whoever hears it sees what was written."""
+        notify = f"NOTIFY {CHANNEL}, '{self._sender}:{','.join(sorted(self._topics))}'; " if self._topics else ""
+        await self._execute(f"{notify}COMMIT")
+        return self._topics
+
+    async def roll_back(self) -> None:
+        try:
+            await self._connection.execute("ROLLBACK", timeout=1)
+        except DRIVER_ERRORS:
+            self.drop()
+
+    def drop(self) -> None:
+        with contextlib.suppress(asyncpg.InterfaceError):  # it has gone by itself
+            self._connection.terminate()
+
+    async def give_back(self) -> None:
+        await self._pool.release(self._connection)
+
+    # Tx
+
+    async def now(self) -> Moment:
+        return cast(int, (await self._rows("now", NOW, None))[0]["now"]) + self._offset_us
+
+    async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]:
+        return await self._rows(name, compiled(name), values)
+
+    async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
+        rows = await self._rows(name, compiled(name), values)
+        return rows[0] if rows else None
+
+    async def run(self, name: str, values: Values | None = None) -> int:
+        statement = compiled(name)
+        given = [(values or {})[each] for each in statement.names]
+        try:
+            status: str = await self._connection.execute(statement.sql, *given, timeout=self._patience)
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name, values) from problem
+        return int(status.rpartition(" ")[2])
+
+    async def run_many(self, name: str, rows: Sequence[Values]) -> None:
+        if len(rows) <= 1:
+            for row in rows:
+                await self.run(name, row)
+            return
+        varying = varying_names(compiled(name).names, rows)
+        try:
+            statement = batched(name, await self._types(name), varying)
+            given = [[row[each] for row in rows] if each in varying else rows[0][each] for each in statement.names]
+            await self._connection.execute(statement.sql, *given, timeout=self._patience)
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name, rows[0]) from problem
+
+    async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
+        return await self._numbers.take(kind, count)
+
+    def wake(self, topic: Topic) -> None:
+        self._topics.add(topic)
+
+    async def _rows(self, name: str, statement: Compiled, values: Values | None) -> Sequence[Row]:
+        given = [(values or {})[each] for each in statement.names]
+        try:
+            return cast(Sequence[Row], await self._connection.fetch(statement.sql, *given, timeout=self._patience))
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name, values) from problem
+
+    async def _execute(self, sql: str) -> None:
+        try:
+            await self._connection.execute(sql, timeout=self._patience)
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, sql) from problem
+
+    async def _types(self, name: str) -> tuple[str, ...]:
+        if name not in _types:
+            prepared = await self._connection.prepare(compiled(name).sql, timeout=self._patience)
+            _types[name] = tuple(parameter.name for parameter in prepared.get_parameters())
+        return _types[name]

@@ -1,0 +1,23 @@
+-- What the views need and PostgreSQL says in its own way.
+
+-- name: member
+-- The text of a JSON member, NULL where it is missing. An escaped NUL anywhere would make the whole text unreadable.
+CAST(replace($1, '\u0000', '\ufffd') AS JSON) #>> string_to_array('$2', '.')
+
+-- name: whole
+CAST($1 AS BIGINT)
+
+-- name: flag
+COALESCE($1, FALSE)
+
+-- name: moment
+TIMESTAMPTZ '1970-01-01 00:00:00+00' + $1 * INTERVAL '1 microsecond'
+
+-- name: milliseconds
+($1) / 1000
+
+-- name: last_part
+regexp_replace($1, '^.*/', '')
+
+-- name: no_bytes
+CAST(NULL AS BYTEA)

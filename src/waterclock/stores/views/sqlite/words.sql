@@ -1,0 +1,25 @@
+-- What the views need and SQLite says in its own way.
+
+-- name: member
+-- The text of a JSON member, NULL where it is missing; true is '1'.
+CAST(json_extract($1, '$.$2') AS TEXT)
+
+-- name: whole
+CAST($1 AS INTEGER)
+
+-- name: flag
+COALESCE($1, 0)
+
+-- name: moment
+-- ISO 8601, UTC, to the microsecond.
+strftime('%Y-%m-%dT%H:%M:%S', $1 / 1000000, 'unixepoch') || printf('.%06dZ', $1 % 1000000)
+
+-- name: milliseconds
+($1) / 1000
+
+-- name: last_part
+-- What follows the last slash: trim everything but slashes from the right, and take the rest.
+substr($1, length(rtrim($1, replace($1, '/', ''))) + 1)
+
+-- name: no_bytes
+NULL

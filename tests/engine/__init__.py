@@ -1,0 +1,1 @@
+"""The engine's duties, ticked by hand, on every store."""

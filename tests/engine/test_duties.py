@@ -1,0 +1,183 @@
+"""What the duties do together: fire, claim, run, record, stop, rescue."""
+
+import asyncio
+from collections.abc import Collection, Sequence
+
+import pytest
+
+from tests.engine.conftest import Host
+from waterclock.domain.errors import Unavailable
+from waterclock.domain.outcome import Outcome
+from waterclock.domain.run import RunState
+from waterclock.engine.recorder import Recorder
+from waterclock.engine.work import StoreWork
+from waterclock.stores.ops.claiming import Beginning
+from waterclock.stores.ops.stopping import stop_attempts
+from waterclock.stores.ops.triggers import list_fires
+
+
+async def nothing() -> None:
+    return None
+
+
+async def test_a_due_trigger_becomes_a_run_that_succeeds(host: Host) -> None:
+    host.functions["good"] = nothing
+    await host.job("job", "good")
+    trigger = await host.trigger("every second", "* * * * * ?", "job")
+    host.database.offset_us += 1_500_000
+    await host.ticker.tick()
+    await host.dispatcher.tick()
+    (attempt, *_) = await host.attempts_listed()
+    ended = await host.ended(attempt.wire_id)
+    assert (ended.state, ended.trigger_name, ended.number) == (RunState.SUCCEEDED, "every second", 0)
+    assert ended.started_at is not None and ended.started_at >= ended.run_at
+    fires = await host.database.read(list_fires, org_id=1, trigger_id=trigger.id, before=2**62, limit=10)
+    assert [fire.outcome for fire in fires][-1] == "FIRED"
+
+
+async def test_a_tick_rests_until_the_next_due_instant(host: Host) -> None:
+    await host.job("job", "good")
+    await host.trigger("every second", "* * * * * ?", "job")
+    rest = await host.ticker.tick()
+    assert 0 < rest <= 1
+
+
+async def test_a_failing_run_is_tried_again_as_often_as_its_job_says(host: Host) -> None:
+    host.functions["bad"] = _fail
+    await host.job("job", "bad", retries=2)
+    wire_id = await host.start("job")
+    for suffix in ("", "_attempt_1", "_attempt_2"):
+        await host.dispatcher.tick()
+        ended = await host.ended(wire_id + suffix)
+        assert ended.state is RunState.FAILED
+        assert ended.message == "ValueError: no luck"
+    assert [attempt.number for attempt in await host.attempts_listed()] == [2, 1, 0]
+
+
+async def test_stopping_a_running_callable_ends_it_as_stopped_without_a_retry(host: Host) -> None:
+    began = asyncio.Event()
+
+    async def endless() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    host.functions["endless"] = endless
+    await host.job("job", "endless", retries=3)
+    wire_id = await host.start("job")
+    await host.dispatcher.tick()
+    await began.wait()
+    await host.database.write(stop_attempts, org_id=1, job_name="job", wire_ids=[wire_id])
+    await host.stopper.tick()
+    assert (await host.ended(wire_id)).state is RunState.STOPPED
+    assert len(await host.attempts_listed()) == 1
+
+
+async def test_stopping_a_queued_run_never_starts_it(host: Host) -> None:
+    ran: list[str] = []
+    host.functions["good"] = lambda: ran.append("ran")
+    await host.job("job", "good")
+    wire_id = await host.start("job")
+    await host.database.write(stop_attempts, org_id=1, job_name="job", wire_ids=[wire_id])
+    await host.dispatcher.tick()
+    assert (await host.attempt(wire_id)).state is RunState.STOPPED
+    assert not ran
+
+
+async def test_a_freed_slot_starts_the_oldest_waiting_run(host: Host) -> None:
+    host.functions["good"] = nothing
+    await host.job("job", "good", max_concurrent=1, queueing=True)
+    first, second, third = [await host.start("job") for _ in range(3)]
+    assert [(await host.attempt(each)).state for each in (first, second, third)] == ["STARTING", "WAITING", "WAITING"]
+    await host.dispatcher.tick()
+    await host.ended(first)
+    assert [(await host.attempt(each)).state for each in (second, third)] == ["STARTING", "WAITING"]
+
+
+async def test_the_actions_of_a_fire_run_one_after_another_whatever_their_outcome(host: Host) -> None:
+    host.functions.update(good=nothing, bad=_fail)
+    await host.job("first", "bad")
+    await host.job("second", "good")
+    await host.trigger("both", "* * * * * ?", "first", "second")
+    host.database.offset_us += 1_000_000
+    await host.ticker.tick()
+    states = {attempt.job_name: attempt for attempt in await host.attempts_listed()}
+    assert (states["first"].state, states["second"].state) == ("STARTING", "WAITING")
+    await host.dispatcher.tick()
+    assert (await host.ended(states["first"].wire_id)).state is RunState.FAILED
+    await host.dispatcher.tick()
+    assert (await host.ended(states["second"].wire_id)).state is RunState.SUCCEEDED
+
+
+async def test_the_rescuer_decides_a_lost_workers_run_only_after_its_lease(host: Host) -> None:
+    await host.job("job", "endless", retries=1)
+    wire_id = await host.start("job")
+    await host.work.claim(host.dispatcher._claimant, limit=1, ttl_seconds=5)
+    await host.rescuer.tick()
+    assert (await host.attempt(wire_id)).state is RunState.STARTING
+    host.database.offset_us += 7_000_000
+    await host.rescuer.tick()
+    lost = await host.attempt(wire_id)
+    assert lost.state is RunState.FAILED and "worker lost" in (lost.message or "")
+    assert (await host.attempt(f"{wire_id}_attempt_1")).state is RunState.STARTING
+
+
+async def test_a_lost_workers_late_report_changes_nothing(host: Host) -> None:
+    await host.job("job", "endless")
+    wire_id = await host.start("job")
+    (claimed,) = (await host.work.claim(host.dispatcher._claimant, limit=1, ttl_seconds=5)).claimed
+    host.database.offset_us += 7_000_000
+    await host.rescuer.tick()
+    late = Outcome(attempt_id=claimed.attempt.id, fence=claimed.attempt.fence, state=RunState.SUCCEEDED)
+    beginning = Beginning(attempt_id=claimed.attempt.id, fence=claimed.attempt.fence)
+    assert await host.work.record([beginning], [late]) == {claimed.attempt.id}
+    assert (await host.attempt(wire_id)).state is RunState.FAILED
+
+
+async def test_an_attempt_that_nobody_here_started_is_lost_when_the_worker_restarts(host: Host) -> None:
+    await host.job("job", "good")
+    wire_id = await host.start("job")
+    claimant = host.dispatcher._claimant
+    await host.work.claim(claimant, limit=1, ttl_seconds=60)
+    reborn = Host(host.database, host.attempts._preparer.workspaces.work_root, "one")
+    object.__setattr__(reborn.attempts._claimant, "node", "node-reborn")
+    await reborn.attempts.open()
+    ended = await reborn.ended(wire_id)
+    await reborn.attempts.close()
+    assert ended.state is RunState.FAILED and "worker lost" in (ended.message or "")
+
+
+async def test_an_unknown_callable_fails_its_run_with_a_reason(host: Host) -> None:
+    await host.job("job", "os:system")
+    wire_id = await host.start("job")
+    await host.dispatcher.tick()
+    ended = await host.ended(wire_id)
+    assert ended.state is RunState.FAILED
+    assert "os:system" in (ended.message or "")
+
+
+async def test_the_recorder_keeps_what_the_store_did_not_take() -> None:
+    stored: list[int] = []
+
+    class Flaky(StoreWork):
+        def __init__(self) -> None:
+            self.calls = 0
+
+        async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+            self.calls += 1
+            if self.calls == 1:
+                raise Unavailable("gone")
+            return frozenset()
+
+    async def keep(ids: Collection[int]) -> None:
+        stored.extend(ids)
+
+    recorder = Recorder(Flaky(), stored=keep, lost=keep)
+    recorder.ended(Outcome(attempt_id=7, fence=1, state=RunState.SUCCEEDED))
+    with pytest.raises(Unavailable):
+        await recorder.tick()
+    await recorder.tick()
+    assert stored == [7] and recorder.idle
+
+
+async def _fail() -> None:
+    raise ValueError("no luck")

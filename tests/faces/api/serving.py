@@ -1,0 +1,158 @@
+"""A real server with the API on a fresh SQLite store, two users per role, and a worker's hand to move its runs."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+from starlette.types import Receive, Scope, Send
+
+from waterclock.domain.access import Caller, Role
+from waterclock.domain.outcome import Outcome
+from waterclock.domain.rules import GUARDED
+from waterclock.domain.run import RunState
+from waterclock.engine.work import StoreWork
+from waterclock.faces.api import Context, api_routes
+from waterclock.faces.http.app import build_app
+from waterclock.faces.http.health import Health
+from waterclock.faces.http.metrics import Metrics
+from waterclock.faces.http.server import serve
+from waterclock.services.access import Access, FirstStart
+from waterclock.services.cluster import Cluster
+from waterclock.services.jobs import Jobs
+from waterclock.services.logs import Logs
+from waterclock.services.runs import Runs
+from waterclock.services.secretbox import SecretBox
+from waterclock.services.triggers import Triggers
+from waterclock.settings import Settings
+from waterclock.stores.base import Database
+from waterclock.stores.ops import access as access_ops
+from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed
+from waterclock.stores.sqlite import SqliteDatabase
+
+PATIENCE_SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """The server, its parts, and how to call it as the admin."""
+
+    url: str
+    token: str
+    folder: Path
+    database: Database
+    context: Context
+    client: httpx.AsyncClient
+    hand: "Hand"
+
+    def as_user(self, token: str) -> httpx.AsyncClient:
+        return httpx.AsyncClient(base_url=self.client.base_url, headers={"authorization": f"Bearer {token}"})
+
+    async def token_of(self, name: str, role: Role, *, org_id: int = 1) -> str:
+        """A new user's, also of another organisation: that one's users are made by its own admin."""
+        admin = Caller(user="root", org_id=org_id, account="", role=Role.ADMIN, address="", request_id="")
+        await self.context.access.create_user(admin, name, role)
+        return await self.context.access.create_token(admin, name, "test")
+
+    async def other_organisation(self) -> int:
+        made = await self.database.write(access_ops.create_organisation, account="210987654321", name="other")
+        return made.id
+
+
+class Hand:
+    """A worker by hand: what the engine and its supervisor would do, one step at a time."""
+
+    def __init__(self, database: Database, log_root: Path) -> None:
+        self._work = StoreWork(database)
+        self._log_root = log_root
+        self._claimant = Claimant(node="node-1", host="host-1", labels=("",))
+
+    async def begin(self) -> "Held":
+        claims = await self._work.claim(self._claimant, limit=1, ttl_seconds=60)
+        (claimed,) = claims.claimed
+        path = self._log_root / f"{claimed.attempt.wire_id}.log"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        beginning = Beginning(
+            attempt_id=claimed.attempt.id, fence=claimed.attempt.fence, pid=4242, pid_started_at=1, log_path=str(path)
+        )
+        await self._work.record([beginning], [])
+        return Held(self._work, claimed, path)
+
+
+class Held:
+    def __init__(self, work: StoreWork, claimed: Claimed, path: Path) -> None:
+        self._work = work
+        self._claimed = claimed
+        self.path = path
+
+    def write(self, data: bytes) -> None:
+        with self.path.open("ab") as file:
+            file.write(data)
+
+    async def end(self, state: RunState, *, exit_code: int | None = 0, message: str | None = None) -> None:
+        attempt = self._claimed.attempt
+        outcome = Outcome(
+            attempt_id=attempt.id, fence=attempt.fence, state=state, exit_code=exit_code, message=message
+        )
+        await self._work.record([], [outcome])
+
+
+@asynccontextmanager
+async def served(folder: Path, *, auth: str = "keys") -> AsyncIterator[Served]:
+    database = SqliteDatabase(str(folder / "waterclock.db"))
+    await database.open()
+    await database.migrate()
+    settings = Settings(data_dir=folder, auth=auth)
+    context = context_of(settings, database)
+    made: list[FirstStart] = []
+    await context.access.first_start(made.append)
+    (folder / "token").write_text(made[0].token + "\n")
+    async with _running(context, database) as url:
+        headers = {"authorization": f"Bearer {made[0].token}"} if auth == "keys" else {}
+        async with httpx.AsyncClient(base_url=f"{url}/api/v1", headers=headers, timeout=PATIENCE_SECONDS) as client:
+            yield Served(
+                url=url,
+                token=made[0].token,
+                folder=folder,
+                database=database,
+                context=context,
+                client=client,
+                hand=Hand(database, folder / "logs"),
+            )
+    await database.close()
+
+
+def context_of(settings: Settings, database: Database) -> Context:
+    jobs = Jobs(database, GUARDED)
+    runs = Runs(database, jobs)
+    return Context(
+        settings=settings,
+        access=Access(database, SecretBox(settings.data_dir / "secret.keys")),
+        jobs=jobs,
+        triggers=Triggers(database, GUARDED, {}),
+        runs=runs,
+        logs=Logs(database, runs, settings.data_dir / "logs"),
+        cluster=Cluster(database),
+    )
+
+
+@asynccontextmanager
+async def _running(context: Context, database: Database) -> AsyncIterator[str]:
+    metrics = Metrics()
+    health = Health(database, context.access, metrics)
+    app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=api_routes(context))
+    port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    stop = asyncio.Event()
+    serving = asyncio.create_task(serve(app, port=0, ready=port.set_result, stop=stop, grace_seconds=1))
+    try:
+        yield f"http://127.0.0.1:{await asyncio.wait_for(port, PATIENCE_SECONDS)}"
+    finally:
+        stop.set()
+        await serving
+
+
+async def _no_glue(scope: Scope, receive: Receive, send: Send) -> None:
+    raise AssertionError("the Glue face is not part of these tests")

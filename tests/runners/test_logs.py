@@ -1,0 +1,97 @@
+"""Logs are read by offset as whole characters, while they grow and when they are broken."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from waterclock.domain.errors import InvalidInput
+from waterclock.runners import logs
+
+TEXT = "Xin chào, 한국어 😀\n" * 50
+
+
+def read_all(path: Path, limit: int, *, is_finished: bool = True) -> str:
+    text, offset = "", 0
+    while True:
+        chunk = logs.read(path, offset, limit, is_finished=is_finished)
+        text, offset = text + chunk.text, chunk.next_offset
+        if chunk.at_end or not chunk.text:
+            return text
+
+
+@pytest.mark.parametrize("limit", [1, 4, 5, 7, 64, 10_000])
+def test_no_chunk_splits_a_character(tmp_path: Path, limit: int) -> None:
+    path = tmp_path / "log"
+    path.write_text(TEXT)
+    assert read_all(path, limit) == TEXT
+
+
+@given(data=st.binary(max_size=200), limit=st.integers(4, 50))
+def test_any_bytes_read_in_pieces_give_the_same_text_as_at_once(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes, limit: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any-log"
+    path.write_bytes(data)
+    assert read_all(path, limit) == data.decode(errors="replace")
+
+
+def test_a_character_that_is_not_complete_waits_while_the_log_grows(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes("ab😀".encode()[:-1])
+    growing = logs.read(path, 0, is_finished=False)
+    assert (growing.text, growing.next_offset, growing.at_end) == ("ab", 2, False)
+    assert logs.read(path, 0).text == "ab�"
+    path.write_bytes("ab😀".encode())
+    assert logs.read(path, growing.next_offset).text == "😀"
+
+
+def test_a_log_that_is_not_there_and_an_offset_past_the_end_are_empty(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    assert logs.read(path) == logs.Chunk(text="", next_offset=0, at_end=True)
+    path.write_text("abc")
+    assert logs.read(path, 100) == logs.Chunk(text="", next_offset=100, at_end=True)
+    with pytest.raises(InvalidInput, match="offset: must not be negative"):
+        logs.read(path, -1)
+
+
+@pytest.mark.parametrize("characters", [0, 1, 3, 14, 15, 1000])
+def test_the_tail_is_the_last_characters(tmp_path: Path, characters: int) -> None:
+    path = tmp_path / "log"
+    path.write_text(TEXT)
+    assert logs.tail(path, characters) == (TEXT[-characters:] if characters else "")
+    assert logs.tail(tmp_path / "none", characters) == ""
+
+
+def test_a_path_that_leads_out_of_the_log_folder_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "logs"
+    root.mkdir()
+    (tmp_path / "secret").write_text("no")
+    (root / "link").symlink_to(tmp_path / "secret")
+    for path in ("../secret", "link", "/etc/passwd", "a\0b"):
+        with pytest.raises(InvalidInput):
+            logs.inside(root, Path(path))
+    assert logs.inside(root, Path("2026/1.log")) == root / "2026/1.log"
+
+
+async def test_a_growing_log_is_followed_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    seen: list[str] = []
+    finished = False
+
+    async def reader() -> None:
+        async for chunk in logs.follow(path, 0, lambda: finished):
+            seen.append(chunk.text)
+
+    task = asyncio.create_task(reader())
+    for part in ("한".encode()[:1], "한".encode()[1:] + b"\n", b"two\n"):
+        with path.open("ab") as file:
+            file.write(part)
+        await asyncio.sleep(0)
+    async with asyncio.timeout(10):
+        while "".join(seen) != "한\ntwo\n":
+            await asyncio.sleep(0.01)
+        finished = True
+        await task
