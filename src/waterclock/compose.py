@@ -28,7 +28,9 @@ from waterclock.runners.scripts import Scripts, s3_reader
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.services.access import Access
+from waterclock.services.cluster import Cluster
 from waterclock.services.jobs import Jobs
+from waterclock.services.logs import Logs
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
 from waterclock.services.triggers import Triggers
@@ -94,6 +96,8 @@ class Services:
     jobs: Jobs
     triggers: Triggers
     runs: Runs
+    logs: Logs
+    cluster: Cluster
 
 
 def fire_rules(settings: Settings) -> dict[str, FireRules]:
@@ -102,12 +106,16 @@ def fire_rules(settings: Settings) -> dict[str, FireRules]:
 
 
 def build_services(settings: Settings, database: Database) -> Services:
+    folders = Folders(root=settings.data_dir)
     jobs = Jobs(database, settings.rules)
+    runs = Runs(database, jobs)
     return Services(
-        access=Access(database, SecretBox(Folders(root=settings.data_dir).keys)),
+        access=Access(database, SecretBox(folders.keys)),
         jobs=jobs,
         triggers=Triggers(database, settings.rules, fire_rules(settings)),
-        runs=Runs(database, jobs),
+        runs=runs,
+        logs=Logs(database, runs, folders.logs),
+        cluster=Cluster(database),
     )
 
 

@@ -60,7 +60,7 @@ def day_of_month(rng: random.Random) -> str:
             "*",
             "L",
             "LW",
-            f"L-{rng.randint(1, 12)}",
+            f"L-{rng.randint(1, 30)}",
             f"L-{rng.randint(1, 8)}W",
             f"{rng.randint(1, 28)}W",
             "1W",

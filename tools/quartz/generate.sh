@@ -8,4 +8,4 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 jars=/usr/share/java/quartz2.jar:/usr/share/java/slf4j-api.jar:/usr/share/java/slf4j-nop.jar
 javac -cp "$jars" -d "$work" "$here/QuartzAnswers.java"
-python3 "$here/cases.py" | java -cp "$jars:$work" QuartzAnswers | gzip -9n > "$out"
+python3 "$here/cases.py" | timeout 300 java -cp "$jars:$work" QuartzAnswers | gzip -9n > "$out"

@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import socket
+import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -106,8 +107,7 @@ class SupervisorClient:
         async with self._connecting:
             if self._line is not None:
                 return
-            line = await self._reach()
-            greeting = await line.greet(next(self._ids))
+            line, greeting = await self._reach()
             self._ttl_seconds = greeting["ttl_seconds"]
             self._catch_up(greeting)
             self._line = line
@@ -115,17 +115,25 @@ class SupervisorClient:
                 if not future.done():
                     line.send(message)
 
-    async def _reach(self) -> "_Line":
+    async def _reach(self) -> "tuple[_Line, wire.Message]":
+        """A supervisor that has answered: the one that is there, or else a new one."""
         deadline = clock.now() + _CONNECT_SECONDS
         spawned = False
         while clock.now() < deadline:
             with contextlib.suppress(OSError):
-                return await self._dial()
+                line = await self._dial()
+                return line, await line.greet(next(self._ids))
             if not spawned:
-                await asyncio.to_thread(self._spawn)
+                await self._spawn_supervisor()
                 spawned = True
             await asyncio.sleep(_RETRY_SECONDS)
         raise Unavailable(f"the supervisor in {str(self._state_dir)!r} does not answer")
+
+    async def _spawn_supervisor(self) -> None:
+        try:
+            await asyncio.to_thread(self._spawn)
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Unavailable(f"the supervisor cannot be started: {error}") from error
 
     async def _dial(self) -> "_Line":
         connection = _connect_socket(self._state_dir)
@@ -166,9 +174,10 @@ class SupervisorClient:
         while self._line is None:
             try:
                 await self._connect()
-            except (OSError, Unavailable) as error:
+            except Unavailable as error:
                 _LOG.warning("no supervisor: %s", error)
                 self._fail_all(error)
+                await asyncio.sleep(_CONNECT_SECONDS / 15)
 
     def _fail_all(self, error: Exception) -> None:
         for _, future in self._asked.values():

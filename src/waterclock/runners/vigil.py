@@ -50,7 +50,11 @@ class Vigil:
         except (OSError, ValueError) as error:
             self._complaint = f"cannot write the log {self._program.log_path!r}: {error}"
             return None
-        return self._fork()
+        try:
+            return self._fork()
+        except OSError as error:
+            self._complaint = f"cannot start a process: {error.strerror}"
+            return None
 
     def watch(self) -> Ended:
         """Until nothing is left."""

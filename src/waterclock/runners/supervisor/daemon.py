@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +25,7 @@ from waterclock.runners.supervisor.zygote import Zygote
 _LOG = logging.getLogger(__name__)
 _TICK_SECONDS: Final = 0.25
 _WAITING_TICK_SECONDS: Final = 0.005
+_GROUP_PATIENCE_TICKS: Final = 100
 
 
 def daemonise(log_path: Path) -> None:
@@ -56,8 +58,16 @@ def run_supervisor(
         if is_ours:
             linux.become_subreaper()
             linux.name_process("wc-supervisor")
+            files = _raise_open_files()
             group = cgroup.make_root(state_dir) if use_cgroups else None
-            asyncio.run(_Life(state_dir, leases, ttl_seconds, idle_seconds, group).live())
+            asyncio.run(_Life(state_dir, leases, ttl_seconds, idle_seconds, group, files).live())
+
+
+def _raise_open_files() -> tuple[int, int]:
+    """A descriptor per keeper is more than the usual soft limit allows; what programs get stays as it was."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    return before
 
 
 @contextlib.contextmanager
@@ -77,12 +87,19 @@ class _Life:
     """From recovery to exit."""
 
     def __init__(
-        self, state_dir: Path, leases: Leases, ttl_seconds: float, idle_seconds: float, group: Cgroup | None
+        self,
+        state_dir: Path,
+        leases: Leases,
+        ttl_seconds: float,
+        idle_seconds: float,
+        group: Cgroup | None,
+        open_files: tuple[int, int],
     ) -> None:
         self._state_dir = state_dir
         self._ttl_seconds = ttl_seconds
         self._idle_seconds = idle_seconds
         self._group = group
+        self._open_files = open_files
         self._attempts = Attempts()
         self._door = Door(self._attempts, ttl_seconds)
         self._supervisor = self._recovered()
@@ -104,18 +121,27 @@ class _Life:
                 self._end_all()
             self._supervisor.tick()
             self._supervisor.remind(clock.now() - self._ttl_seconds / 3)
-            await self._rest()
+            await self._rest(clock.now() + _TICK_SECONDS)
         renewing.cancel()
         (self._state_dir / SOCKET_NAME).unlink(missing_ok=True)
         self._door.close()
         self._supervisor.close()
+        await self._leave_no_group()
 
-    async def _rest(self) -> None:
-        seconds = _WAITING_TICK_SECONDS if self._supervisor.has_waiting else _TICK_SECONDS
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._wake.wait()
+    async def _rest(self, until: float) -> None:
+        while not self._wake.is_set() and (left := until - clock.now()) > 0:
+            self._supervisor.provide()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_WAITING_TICK_SECONDS if self._supervisor.has_waiting else left):
+                    await self._wake.wait()
         self._wake.clear()
+
+    async def _leave_no_group(self) -> None:
+        """Keepers that are no longer needed take a moment to go."""
+        for _ in range(_GROUP_PATIENCE_TICKS):
+            if self._group is None or self._group.remove():
+                return
+            await asyncio.sleep(_WAITING_TICK_SECONDS)
 
     def _recovered(self) -> Supervisor:
         """Nothing of a predecessor's is left once this returns, and what it did not tell is ours to tell."""
@@ -135,7 +161,7 @@ class _Life:
             )
         book = Journal(path, boot)
         book.begin_anew(self._attempts.records())
-        zygote = Zygote(ends_dir, self._group)
+        zygote = Zygote(ends_dir, self._group, self._open_files)
         zygote.start()
         return Supervisor(self._attempts, book, zygote, self._door.tell)
 

@@ -94,6 +94,7 @@ class Journal:
         self._lines: list[str] = []
         self._fd = -1
         self._size = self._limit = 0
+        self._is_torn = False
 
     @staticmethod
     def read(path: Path) -> Past:
@@ -106,11 +107,15 @@ class Journal:
         self._lines.append(json.dumps(record, separators=(",", ":")))
 
     def flush(self) -> None:
-        if self._lines:
-            data = ("\n".join(self._lines) + "\n").encode()
-            self._lines.clear()
-            self._size += len(data)
-            _write_all(self._fd, data)
+        """All or, on an OSError, none: the lines stay for the next time, behind whatever part of them was written."""
+        if not self._lines:
+            return
+        data = ("\n" * self._is_torn + "\n".join(self._lines) + "\n").encode()
+        self._is_torn = True
+        _write_all(self._fd, data)
+        self._is_torn = False
+        self._lines.clear()
+        self._size += len(data)
 
     @property
     def is_large(self) -> bool:
@@ -127,6 +132,7 @@ class Journal:
         self.close()
         self._fd, self._size, self._limit = fd, len(data), 2 * len(data) + _LARGE_BYTES
         self._lines.clear()
+        self._is_torn = False
 
     def close(self) -> None:
         if self._fd >= 0:

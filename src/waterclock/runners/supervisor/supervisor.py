@@ -23,6 +23,7 @@ from waterclock.runners.supervisor.orphans import Orphans
 from waterclock.runners.supervisor.zygote import Zygote
 
 _LOG = logging.getLogger(__name__)
+_JOURNAL_RETRY_SECONDS: Final = 1.0
 _KEEPER_GRACE_SECONDS: Final = 2.0  # for a keeper to notice by itself that the lease is over
 
 
@@ -99,6 +100,10 @@ class Supervisor:
             elif attempt.order is None and now >= attempt.lease_until + _KEEPER_GRACE_SECONDS:
                 self._kill_keeper(attempt)
         self._orphans.tidy()
+        self.provide()
+
+    def provide(self) -> None:
+        """More keepers, where programs have waited for one for too long."""
         self._keepers.provide(self._wait_count())
 
     def remind(self, before: float) -> None:
@@ -250,16 +255,30 @@ class Supervisor:
             asyncio.get_running_loop().call_soon(self._flush)
 
     def _flush(self) -> None:
+        """Starts, and answers that promise one, wait for the journal; nothing that ends a program ever waits."""
         self._flush_is_due = False
-        self._journal.flush()
-        if self._journal.is_large:
-            self._journal.begin_anew(self._attempts.records())
+        is_written = self._write_journal()
         messages, self._to_keepers = self._to_keepers, []
         for keeper, message in messages:
-            keeper.send(message)
+            if is_written or "run" not in message:
+                keeper.send(message)
+            else:
+                self._to_keepers.append((keeper, message))
         events, self._to_workers = self._to_workers, []
         if events:
             self._tell(events)
-        callbacks, self._after_flush = self._after_flush, []
-        for callback in callbacks:
-            callback()
+        if is_written:
+            callbacks, self._after_flush = self._after_flush, []
+            for callback in callbacks:
+                callback()
+
+    def _write_journal(self) -> bool:
+        try:
+            self._journal.flush()
+            if self._journal.is_large:
+                self._journal.begin_anew(self._attempts.records())
+        except OSError as error:
+            _LOG.error("the journal cannot be written, nothing is started: %s", error)
+            asyncio.get_running_loop().call_later(_JOURNAL_RETRY_SECONDS, self._flush)
+            return False
+        return True

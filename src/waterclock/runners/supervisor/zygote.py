@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import resource
 import socket
 import subprocess
 import sys
@@ -23,9 +24,10 @@ _BOOT: Final = (
 class Zygote:
     """A child process; a new one whenever the old one has gone."""
 
-    def __init__(self, ends_dir: Path, cgroup_root: Cgroup | None) -> None:
+    def __init__(self, ends_dir: Path, cgroup_root: Cgroup | None, open_files: tuple[int, int]) -> None:
         self._ends_dir = ends_dir
         self._cgroup_root = cgroup_root
+        self._open_files = open_files  # the limit that programs inherit
         self._process: subprocess.Popen[bytes] | None = None
         self._line: socket.socket | None = None
 
@@ -46,6 +48,7 @@ class Zygote:
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
+        resource.prlimit(self._process.pid, resource.RLIMIT_NOFILE, self._open_files)
         ours.setblocking(False)
         self._line = ours
 

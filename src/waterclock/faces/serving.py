@@ -1,0 +1,60 @@
+"""All faces on one port: the app put together from the services, and served until told to stop."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from waterclock.faces.api.context import Context
+from waterclock.faces.api.routes import api_routes
+from waterclock.faces.glue.face import Authenticate, Glue
+from waterclock.faces.glue.services import Services as GlueServices
+from waterclock.faces.http.app import build_app
+from waterclock.faces.http.auth import Anybody, Signatures
+from waterclock.faces.http.health import Health
+from waterclock.faces.http.metrics import Metrics
+from waterclock.faces.http.server import bind, serve
+from waterclock.compose import Folders, Services
+from waterclock.settings import Settings
+from waterclock.stores.base import Database
+
+SIGNED_SERVICES: Final = frozenset({"glue"})
+
+
+async def serve_faces(
+    settings: Settings,
+    database: Database,
+    services: Services,
+    stopped: asyncio.Event,
+    say_ready: Callable[[str], None],
+) -> None:
+    """`say_ready` is told the address once it answers."""
+    metrics = Metrics()
+    authenticate: Authenticate = (
+        Anybody() if settings.auth == "none" else Signatures(services.access, services=SIGNED_SERVICES)
+    )
+    glue = Glue(
+        GlueServices(jobs=services.jobs, triggers=services.triggers, runs=services.runs),
+        authenticate,
+        body_limit=settings.body_limit_bytes,
+    )
+    app = build_app(
+        glue=glue,
+        health=Health(database, services.access, metrics),
+        metrics=metrics,
+        routes=api_routes(_context(settings, services)),
+    )
+    listening = bind(settings.host, settings.port)
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
+
+
+def _context(settings: Settings, services: Services) -> Context:
+    return Context(
+        settings=settings,
+        access=services.access,
+        jobs=services.jobs,
+        triggers=services.triggers,
+        runs=services.runs,
+        logs=services.logs,
+        cluster=services.cluster,
+    )
