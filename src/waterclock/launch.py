@@ -274,7 +274,7 @@ async def _read_line(file: IO[bytes]) -> str:
         transport.close()
 
 
-_CHILDREN: Final = {"api": api, "engine": engine, "supervisor": supervisor}
+_ROLES: Final = {"up": up, "api": api, "engine": engine, "supervisor": supervisor}
 
 if __name__ == "__main__":
-    sys.exit(_CHILDREN[sys.argv[1]](load({})))
+    sys.exit(_ROLES[sys.argv[1]](load({})))

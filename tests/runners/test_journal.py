@@ -1,6 +1,9 @@
 """The journal: what its lines leave is what a successor knows."""
 
+import os
 from pathlib import Path
+
+import pytest
 
 from waterclock.runners.base import Begun, End, Ended
 from waterclock.runners.proc import Process
@@ -57,6 +60,21 @@ def test_a_journal_that_begins_anew_holds_only_what_it_is_given(tmp_path: Path) 
     book.add(journal.started(10, 1, []))
     book.flush()
     assert list(Journal.read(tmp_path / "journal").traces) == [9, 10]
+    book.close()
+
+
+def test_a_full_disk_loses_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "journal"
+    book = written(path)
+    book.add(journal.ended(ENDED))
+    real, book._fd = book._fd, os.open("/dev/full", os.O_WRONLY)
+    with pytest.raises(OSError, match="No space left"):
+        book.flush()
+    os.write(real, b'{"ended": {"a')  # what fitted
+    os.close(book._fd)
+    book._fd = real
+    book.flush()
+    assert Journal.read(path).traces[1].ended == ENDED
     book.close()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.runners.host import ROOT, Ear, Host, is_alive, run, until
 from tests.runners.test_stopping import STUBBORN, started_pids
-from waterclock.runners import proc
+from waterclock.runners import cgroup, proc
 from waterclock.runners.base import Begun, End, Ended
 from waterclock.runners.client import SupervisorClient
 
@@ -247,6 +247,46 @@ async def test_an_attempt_that_was_started_is_not_started_by_the_next_supervisor
         ended = await run(client, host.program(1, script))
         assert ended.end is End.EXITED
     assert (host.folder / "ran").read_text() == "x"
+
+
+async def test_killing_the_supervisor_again_and_again_starts_nothing_twice(host: Host) -> None:
+    """Kills at odd moments, some while a start is on its way: each attempt ends once and ran at most once."""
+    script = host.script("import os, sys; os.write(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_APPEND), b'x')")
+    numbers = list(range(1, 61))
+    async with host.client() as client:
+        ear = Ear(client)
+        for first in range(1, 61, 15):
+            batch = [host.program(n, script, f"ran-{n}") for n in range(first, first + 15)]
+            starting = asyncio.create_task(client.start(batch))
+            await asyncio.sleep(0)
+            for pid in await until(host.supervisors, "a supervisor"):
+                os.kill(pid, signal.SIGKILL)
+            await starting
+        ends = {number: await ear.ended(number) for number in numbers}
+    runs = {n: len((host.folder / f"ran-{n}").read_text()) for n in numbers if (host.folder / f"ran-{n}").exists()}
+    assert set(runs.values()) <= {1}
+    assert {number for number, ended in ends.items() if ended.end is End.EXITED} <= set(runs)
+    assert {ended.end for ended in ends.values()} <= {End.EXITED, End.LOST}
+
+
+async def test_a_supervisor_that_leaves_leaves_nothing(each_host: Host) -> None:
+    async with each_host.client() as client:
+        await run(client, each_host.program(1, each_host.script("pass")))
+        family = proc.descendants(each_host.supervisor())
+        await client.forget([1])
+    await until(lambda: not each_host.supervisors(), "the supervisor to leave")
+    await until(lambda: not any(proc.is_alive(process) for process in family), "its keepers to leave")
+    assert cgroup_folders(each_host) == []
+    assert not (each_host.state_dir / "supervisor.sock").exists()
+
+
+def cgroup_folders(host: Host) -> list[str]:
+    root = cgroup.make_root(host.state_dir)
+    if root is None:
+        return []
+    left = [str(member.path) for member in root.members()]
+    root.remove()
+    return left
 
 
 async def test_an_end_is_told_until_it_is_forgotten(host: Host) -> None:

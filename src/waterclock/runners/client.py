@@ -8,8 +8,6 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import os
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
@@ -19,11 +17,11 @@ from waterclock.domain.errors import Unavailable
 from waterclock.runners import clock, codec, wire
 from waterclock.runners.base import Begun, Event, Program
 from waterclock.runners.codec import Order
+from waterclock.runners.worker_line import CONNECT_SECONDS, WorkerLine, connect
 
 _LOG = logging.getLogger(__name__)
-_SOCKET_NAME: Final = "supervisor.sock"
-_CONNECT_SECONDS: Final = 15.0
 _RETRY_SECONDS: Final = 0.02
+_RESPAWN_SECONDS: Final = 0.5
 _PINGS_PER_LEASE: Final = 6
 
 
@@ -38,7 +36,7 @@ class SupervisorClient:
         self._events: list[Event] = []
         self._news = asyncio.Event()
         self._awaited: set[int] = set()  # started by us, its Begun not yet seen
-        self._line: _Line | None = None
+        self._line: WorkerLine | None = None
         self._connecting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ttl_seconds = 60.0
@@ -115,17 +113,17 @@ class SupervisorClient:
                 if not future.done():
                     line.send(message)
 
-    async def _reach(self) -> "tuple[_Line, wire.Message]":
+    async def _reach(self) -> "tuple[WorkerLine, wire.Message]":
         """A supervisor that has answered: the one that is there, or else a new one."""
-        deadline = clock.now() + _CONNECT_SECONDS
-        spawned = False
+        deadline = clock.now() + CONNECT_SECONDS
+        spawn_at = 0.0
         while clock.now() < deadline:
             with contextlib.suppress(OSError):
                 line = await self._dial()
                 return line, await line.greet(next(self._ids))
-            if not spawned:
+            if clock.now() >= spawn_at:  # more than once: the new one may die before it answers, too many leave at once
                 await self._spawn_supervisor()
-                spawned = True
+                spawn_at = clock.now() + _RESPAWN_SECONDS
             await asyncio.sleep(_RETRY_SECONDS)
         raise Unavailable(f"the supervisor in {str(self._state_dir)!r} does not answer")
 
@@ -133,12 +131,12 @@ class SupervisorClient:
         try:
             await asyncio.to_thread(self._spawn)
         except (OSError, subprocess.SubprocessError) as error:
-            raise Unavailable(f"the supervisor cannot be started: {error}") from error
+            _LOG.warning("the supervisor cannot be started: %s", error)
 
-    async def _dial(self) -> "_Line":
-        connection = _connect_socket(self._state_dir)
+    async def _dial(self) -> "WorkerLine":
+        connection = connect(self._state_dir)
         loop = asyncio.get_running_loop()
-        _, line = await loop.create_unix_connection(lambda: _Line(self._heard, self._lost), sock=connection)
+        _, line = await loop.create_unix_connection(lambda: WorkerLine(self._heard, self._lost), sock=connection)
         return line
 
     def _catch_up(self, greeting: wire.Message) -> None:
@@ -162,7 +160,7 @@ class SupervisorClient:
             self._awaited.difference_update(event.attempt_id for event in events)
             self._news.set()
 
-    def _lost(self, line: "_Line") -> None:
+    def _lost(self, line: "WorkerLine") -> None:
         if line is self._line:
             self._line = None
             if not self._is_closed:
@@ -177,7 +175,7 @@ class SupervisorClient:
             except Unavailable as error:
                 _LOG.warning("no supervisor: %s", error)
                 self._fail_all(error)
-                await asyncio.sleep(_CONNECT_SECONDS / 15)
+                await asyncio.sleep(CONNECT_SECONDS / 15)
 
     def _fail_all(self, error: Exception) -> None:
         for _, future in self._asked.values():
@@ -195,65 +193,3 @@ class SupervisorClient:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-class _Line(asyncio.Protocol):
-    """One connection to one supervisor."""
-
-    def __init__(self, heard: Callable[[wire.Message], None], lost: Callable[["_Line"], None]) -> None:
-        self._heard, self._lost = heard, lost
-        self._decoder = wire.Decoder()
-        self._transport: asyncio.Transport | None = None
-        self._greeting: asyncio.Future[wire.Message] = asyncio.get_running_loop().create_future()
-        self._greeting_id = 0
-
-    async def greet(self, number: int) -> wire.Message:
-        self._greeting_id = number
-        self.send({"op": "hello", "id": number})
-        async with asyncio.timeout(_CONNECT_SECONDS):
-            greeting = await self._greeting
-        if greeting["protocol"] != wire.PROTOCOL:
-            self.close()
-            raise Unavailable(f"the supervisor speaks protocol {greeting['protocol']}, not {wire.PROTOCOL}")
-        return greeting
-
-    def send(self, message: wire.Message) -> None:
-        if self._transport is not None:
-            self._transport.write(wire.encode(message))
-
-    def close(self) -> None:
-        if self._transport is not None:
-            self._transport.close()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self._decoder.feed(data)
-        for message in self._decoder.messages():
-            if message.get("id") == self._greeting_id and not self._greeting.done():
-                self._greeting.set_result(message)
-            else:
-                self._heard(message)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        if not self._greeting.done():
-            self._greeting.set_exception(ConnectionResetError("the supervisor hung up"))
-        self._lost(self)
-
-
-def _connect_socket(state_dir: Path) -> socket.socket:
-    """Through an open folder, because an address holds no more than 107 bytes of path."""
-    folder = os.open(state_dir, os.O_RDONLY | os.O_DIRECTORY)
-    connection = socket.socket(socket.AF_UNIX)
-    try:
-        connection.connect(f"/proc/self/fd/{folder}/{_SOCKET_NAME}")
-    except OSError:
-        connection.close()
-        raise
-    finally:
-        os.close(folder)
-    connection.setblocking(False)
-    return connection

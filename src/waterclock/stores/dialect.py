@@ -40,7 +40,7 @@ POSTGRES: Final = Dialect(
         "lock": "FOR UPDATE",
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
-    line_marks=frozenset({"partial", "postgres"}),
+    line_marks=frozenset({"partial", "postgres", "server"}),
 )
 
 MYSQL: Final = Dialect(
@@ -51,7 +51,7 @@ MYSQL: Final = Dialect(
         "lock": "FOR UPDATE",
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
-    line_marks=frozenset({"mysql"}),
+    line_marks=frozenset({"mysql", "server"}),
 )
 
 

@@ -1,6 +1,7 @@
 """A real server with the API on a fresh SQLite store, two users per role, and a worker's hand to move its runs."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from waterclock.faces.api import Context, api_routes
 from waterclock.faces.http.app import build_app
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.metrics import Metrics
-from waterclock.faces.http.server import serve
+from waterclock.faces.http.server import bind, serve
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.cluster import Cluster
 from waterclock.services.jobs import Jobs
@@ -94,9 +95,7 @@ class Held:
 
     async def end(self, state: RunState, *, exit_code: int | None = 0, message: str | None = None) -> None:
         attempt = self._claimed.attempt
-        outcome = Outcome(
-            attempt_id=attempt.id, fence=attempt.fence, state=state, exit_code=exit_code, message=message
-        )
+        outcome = Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, exit_code=exit_code, message=message)
         await self._work.record([], [outcome])
 
 
@@ -146,7 +145,10 @@ async def _running(context: Context, database: Database) -> AsyncIterator[str]:
     app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=api_routes(context))
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
-    serving = asyncio.create_task(serve(app, port=0, ready=port.set_result, stop=stop, grace_seconds=1))
+    listening = bind("127.0.0.1", 0)
+    # uvloop does this by itself; asyncio's own loop does not on a socket that it is handed.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    serving = asyncio.create_task(serve(app, sock=listening, ready=port.set_result, stop=stop, grace_seconds=1))
     try:
         yield f"http://127.0.0.1:{await asyncio.wait_for(port, PATIENCE_SECONDS)}"
     finally:

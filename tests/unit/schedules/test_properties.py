@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -85,6 +86,30 @@ def test_counting_agrees_with_walking(
     if walked:
         assert schedule.count_us(to_us(moment), to_us(walked[-1])) == (len(walked), True)
         assert schedule.count_us(to_us(walked[0]), to_us(walked[-1])) == (len(walked) - 1, True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from(("8 3", "1 11", "29 3", "25 10", "29 2", "31 12", "1 1", "1 2,12")),
+    st.sampled_from(("0", "1", "3", "4", "5", "23")),
+    st.lists(st.integers(1990, 2060), min_size=1, max_size=4, unique=True).map(sorted),
+    st.sampled_from(("America/New_York", "Europe/Berlin", "Pacific/Apia", "Australia/Lord_Howe", "UTC")),
+)
+def test_rare_fires_are_found_alike_from_before_and_from_behind(
+    days: str, hour: str, years: list[int], zone: str
+) -> None:
+    text = f"0 0 {hour} {days} ? {','.join(map(str, years))}"
+    schedule = _cron(text, zone, (Gap.RUN_AT_JUMP, Fold.ONCE))
+    forward = _following(schedule, datetime(1980, 1, 1, tzinfo=UTC), 20)
+    backward, moment = [], schedule.last_at_or_before(datetime(2199, 1, 1, tzinfo=UTC))
+    while moment is not None:
+        backward.append(moment)
+        moment = schedule.last_at_or_before(moment - TICK)
+    assert backward[::-1] == forward
+    months = len(days.split()[1].split(","))
+    assert len(forward) == (sum(year % 4 == 0 for year in years) if days == "29 2" else len(years) * months)
+    local = [fire.astimezone(ZoneInfo(zone)).replace(tzinfo=None) for fire in forward]
+    assert {f"{fire.day}" for fire in local} <= {days.split()[0]}
 
 
 @settings(max_examples=200, deadline=None)

@@ -174,6 +174,12 @@ def test_holidays_of_the_zone_are_left_out() -> None:
     assert schedule.count_us(to_us(christmas), to_us(datetime(2027, 1, 3, tzinfo=UTC))).value == 7
 
 
+def test_a_holiday_ends_at_midnight_and_not_a_fire_later() -> None:
+    schedule = parse_schedule("@daily", exclude=[date(2026, 11, 17)])
+    assert [fire.day for fire in _fires(schedule, NOON, 3)] == [16, 18, 19]
+    assert schedule.last_at_or_before(datetime(2026, 11, 17, 12, tzinfo=UTC)) == datetime(2026, 11, 16, tzinfo=UTC)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.integers(1, 4_000), st.integers(1, 900), st.text(max_size=5), st.integers(0, 10**6))
 def test_jitter_keeps_order_and_number_and_is_the_same_every_time(
@@ -189,6 +195,7 @@ def test_jitter_keeps_order_and_number_and_is_the_same_every_time(
         assert timedelta(0) <= fire - due < timedelta(seconds=min(most, interval))
         assert schedule.last_at_or_before(fire) == fire
         assert schedule.count_us(to_us(fires[0]), to_us(fire)).value == place
+        assert schedule.count_us(to_us(fire) - 1, to_us(fires[-1])).value == len(fires) - place
 
 
 def test_jitter_spreads_fires_and_seeds_tell_triggers_apart() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from waterclock.domain.access import Caller
@@ -20,7 +20,7 @@ USUAL_PAGE: Final = 100
 PAGING: Final[Fields] = {"size": written(integer(1, LONGEST_PAGE)), "token": text(2_000)}
 
 OURS: Final = "api"
-NAMESPACES: Final = (OURS, "glue", "lake", "chain")
+NAMESPACES: Final = (OURS, "glue", "lake", "chains")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +56,13 @@ class Call:
 
     async def _bytes(self) -> bytes:
         limit, data = self.context.settings.body_limit_bytes, bytearray()
-        async for chunk in self.request.stream():
-            data += chunk
-            if len(data) > limit:
-                raise BodyTooLarge(limit)
+        try:
+            async for chunk in self.request.stream():
+                data += chunk
+                if len(data) > limit:
+                    raise BodyTooLarge(limit)
+        except ClientDisconnect:
+            raise InvalidInput("the body ended early") from None
         return bytes(data)
 
 

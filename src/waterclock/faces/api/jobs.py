@@ -12,6 +12,7 @@ from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, j
 from waterclock.faces.api.fields import MOST_SECONDS, Fields, flag, inner, integer, number, several, text, texts
 
 MOST_RETRIES: Final = 10
+CALLABLE_QUEUE: Final = "callables"  # they run inside the worker, and wait apart from programs
 LABELS_LENGTH: Final = 255  # of all together
 
 LIMITS: Final[Fields] = {
@@ -57,6 +58,8 @@ SPEC: Final[Fields] = {
 def spec_of(given: Mapping[str, Any]) -> JobSpec:
     """What is not given is the default."""
     known = {name: value for name, value in given.items() if name not in ("name", "arguments")}
+    if given["kind"] == "callable":
+        known.setdefault("queue", CALLABLE_QUEUE)
     return JobSpec(default_arguments=given.get("arguments", {}), **known)
 
 

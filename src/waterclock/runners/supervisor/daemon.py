@@ -16,11 +16,12 @@ from waterclock.runners.base import End, Leases
 from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.supervisor import recovery
 from waterclock.runners.supervisor.attempts import Attempt, Attempts
-from waterclock.runners.supervisor.door import SOCKET_NAME, Door
+from waterclock.runners.supervisor.door import Door
 from waterclock.runners.supervisor.journal import Journal
 from waterclock.runners.supervisor.renewer import Renewer
 from waterclock.runners.supervisor.supervisor import Supervisor
 from waterclock.runners.supervisor.zygote import Zygote
+from waterclock.runners.worker_line import SOCKET_NAME
 
 _LOG = logging.getLogger(__name__)
 _TICK_SECONDS: Final = 0.25

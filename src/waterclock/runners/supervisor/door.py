@@ -13,9 +13,9 @@ from waterclock.runners import clock, codec, wire
 from waterclock.runners.base import Event
 from waterclock.runners.supervisor.attempts import Attempts
 from waterclock.runners.supervisor.supervisor import Supervisor
+from waterclock.runners.worker_line import SOCKET_NAME
 
 _LOG = logging.getLogger(__name__)
-SOCKET_NAME: Final = "supervisor.sock"
 _UCRED: Final = struct.Struct("3i")
 
 

@@ -1,7 +1,6 @@
 """The supervisor's heart: orders in, keepers set to work, events out; every effect after its line in the journal.
 
-All of it runs on one loop without a lock. What happens in one turn of the loop is gathered and goes out together: one
-write to the journal, then one message to each keeper, then one batch to the workers.
+All of it runs on one loop without a lock.
 """
 
 import asyncio
@@ -20,10 +19,10 @@ from waterclock.runners.supervisor.attempts import Attempt, Attempts
 from waterclock.runners.supervisor.journal import Journal
 from waterclock.runners.supervisor.keepers import KeeperLink, Keepers
 from waterclock.runners.supervisor.orphans import Orphans
+from waterclock.runners.supervisor.outbox import Outbox
 from waterclock.runners.supervisor.zygote import Zygote
 
 _LOG = logging.getLogger(__name__)
-_JOURNAL_RETRY_SECONDS: Final = 1.0
 _KEEPER_GRACE_SECONDS: Final = 2.0  # for a keeper to notice by itself that the lease is over
 
 
@@ -34,17 +33,12 @@ class Supervisor:
         self, attempts: Attempts, book: Journal, zygote: Zygote, tell: Callable[[Sequence[Event]], None]
     ) -> None:
         self._attempts = attempts
-        self._journal = book
         self._zygote = zygote
-        self._tell = tell
+        self._out = Outbox(book, tell, attempts.records)
         self._keepers = Keepers(zygote, self)
         self._links: dict[int, KeeperLink] = {}
         self._orphans = Orphans(self._our_own_pids)
         self._waiting: deque[Attempt] = deque()
-        self._to_keepers: list[tuple[KeeperLink, wire.Message]] = []
-        self._to_workers: list[Event] = []
-        self._after_flush: list[Callable[[], None]] = []
-        self._flush_is_due = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     # What workers ask.
@@ -53,7 +47,7 @@ class Supervisor:
         """`done` is called once the orders are in the journal."""
         for order in orders:
             self._accept(order)
-        self._after_flush.append(done)
+        self._out.afterwards(done)
         self._hand_out()
 
     def stop(self, attempt_ids: Sequence[int], cause: End = End.STOPPED) -> None:
@@ -70,9 +64,8 @@ class Supervisor:
         """`done` is called once that is in the journal."""
         forgotten = self._attempts.forget(attempt_ids)
         if forgotten:
-            self._journal.add(journal.forgotten(forgotten))
-        self._after_flush.append(done)
-        self._flush_soon()
+            self._out.record(journal.forgotten(forgotten))
+        self._out.afterwards(done)
 
     # What the renewer and the clock ask.
 
@@ -122,10 +115,9 @@ class Supervisor:
         return bool(self._waiting)
 
     def close(self) -> None:
-        self._flush()
+        self._out.close()
         self._keepers.close()
         self._zygote.close()
-        self._journal.close()
 
     # What keepers say.
 
@@ -143,7 +135,7 @@ class Supervisor:
         elif "ended" in message:
             self._links.pop(attempt.attempt_id, None)
             self._ended(attempt, codec.ended_from_plain(message["ended"]))
-            self._to_keepers.append((keeper, {"ack": attempt.attempt_id}))
+            self._out.to_keeper(keeper, {"ack": attempt.attempt_id})
             self._keepers.give_back(keeper)
             self._hand_out()
 
@@ -184,7 +176,7 @@ class Supervisor:
             order=order,
         )
         self._attempts.add(attempt)
-        self._journal.add(journal.started(attempt.attempt_id, attempt.fence, attempt.token))
+        self._out.record(journal.started(attempt.attempt_id, attempt.fence, attempt.token))
         self._waiting.append(attempt)
 
     def _refuse_again(self, known: Attempt, fence: int) -> None:
@@ -195,8 +187,7 @@ class Supervisor:
             return
         message = f"attempt {known.attempt_id} was already given to this host, under fence {known.fence}"
         refusal = Ended(attempt_id=known.attempt_id, fence=fence, end=End.NOT_STARTED, message=message)
-        self._to_workers.append(refusal)
-        self._flush_soon()
+        self._out.to_workers(refusal)
 
     def _hand_out(self) -> None:
         while self._wait_count() and (keeper := self._keepers.take()) is not None:
@@ -205,12 +196,11 @@ class Supervisor:
             assert keeper.process is not None
             keeper.attempt_id, attempt.keeper = attempt.attempt_id, keeper.process
             self._links[attempt.attempt_id] = keeper
-            self._journal.add(journal.given(attempt.attempt_id, keeper.process))
+            self._out.record(journal.given(attempt.attempt_id, keeper.process))
             order = codec.order_to_plain(attempt.order) | {"lease_until": attempt.lease_until}
-            self._to_keepers.append((keeper, {"run": order}))
+            self._out.to_keeper(keeper, {"run": order})
             attempt.order = None
         self._keepers.provide(self._wait_count())
-        self._flush_soon()
 
     def _wait_count(self) -> int:
         """How many wait for a keeper, after dropping those that need none any more."""
@@ -220,25 +210,22 @@ class Supervisor:
 
     def _begun(self, attempt: Attempt, begun: Begun) -> None:
         attempt.begun = begun
-        self._journal.add(journal.begun(begun))
-        self._to_workers.append(begun)
-        self._flush_soon()
+        self._out.record(journal.begun(begun))
+        self._out.to_workers(begun)
 
     def _ended(self, attempt: Attempt, ended: Ended) -> None:
         attempt.ended, attempt.order = ended, None
-        self._journal.add(journal.ended(ended))
+        self._out.record(journal.ended(ended))
         self._say_end(attempt, ended)
 
     def _say_end(self, attempt: Attempt, ended: Ended) -> None:
         attempt.told_at = clock.now()
-        self._to_workers.append(ended)
-        self._flush_soon()
+        self._out.to_workers(ended)
 
     def _order_keeper(self, attempt: Attempt, message: wire.Message) -> None:
         keeper = self._links.get(attempt.attempt_id)
         if keeper is not None:
-            self._to_keepers.append((keeper, message))
-            self._flush_soon()
+            self._out.to_keeper(keeper, message)
 
     def _kill_keeper(self, attempt: Attempt) -> None:
         keeper = self._links.get(attempt.attempt_id)
@@ -248,37 +235,3 @@ class Supervisor:
     def _our_own_pids(self) -> frozenset[int]:
         zygote = self._zygote.pid
         return self._keepers.pids() | ({zygote} if zygote is not None else frozenset()) | {os.getpid()}
-
-    def _flush_soon(self) -> None:
-        if not self._flush_is_due:
-            self._flush_is_due = True
-            asyncio.get_running_loop().call_soon(self._flush)
-
-    def _flush(self) -> None:
-        """Starts, and answers that promise one, wait for the journal; nothing that ends a program ever waits."""
-        self._flush_is_due = False
-        is_written = self._write_journal()
-        messages, self._to_keepers = self._to_keepers, []
-        for keeper, message in messages:
-            if is_written or "run" not in message:
-                keeper.send(message)
-            else:
-                self._to_keepers.append((keeper, message))
-        events, self._to_workers = self._to_workers, []
-        if events:
-            self._tell(events)
-        if is_written:
-            callbacks, self._after_flush = self._after_flush, []
-            for callback in callbacks:
-                callback()
-
-    def _write_journal(self) -> bool:
-        try:
-            self._journal.flush()
-            if self._journal.is_large:
-                self._journal.begin_anew(self._attempts.records())
-        except OSError as error:
-            _LOG.error("the journal cannot be written, nothing is started: %s", error)
-            asyncio.get_running_loop().call_later(_JOURNAL_RETRY_SECONDS, self._flush)
-            return False
-        return True

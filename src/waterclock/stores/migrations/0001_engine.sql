@@ -1,5 +1,6 @@
 -- The engine's own tables. Times are microseconds in BIGINT; every row belongs to an organisation.
--- A line that begins with @mysql or @partial is for MySQL only, or for the stores with partial indexes.
+-- A line that begins with a mark is for some databases alone: @sqlite, @mysql, @server (both but SQLite), @partial
+-- (those with partial indexes). SQLite has no partitions, and a key of its own rows is the fastest there.
 -- Nothing has a foreign key into runs, and every key of fires, runs and attempts carries its time: they can be partitioned.
 
 CREATE TABLE meta (
@@ -116,7 +117,8 @@ CREATE TABLE trigger_actions (
 CREATE INDEX trigger_actions_of_target ON trigger_actions (org_id, namespace, name);
 
 CREATE TABLE fires (
-  id BIGINT NOT NULL,
+@sqlite   id INTEGER NOT NULL PRIMARY KEY,
+@server   id BIGINT NOT NULL,
   org_id BIGINT NOT NULL,
   trigger_id BIGINT NOT NULL,
   trigger_name VARCHAR(255) NOT NULL,
@@ -128,12 +130,13 @@ CREATE TABLE fires (
   last_at BIGINT NOT NULL,
   instants BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
-  PRIMARY KEY (id, fire_at),
+@server   PRIMARY KEY (id, fire_at),
   UNIQUE (trigger_id, generation, fire_at)
 );
 
 CREATE TABLE runs (
-  id BIGINT NOT NULL,
+@sqlite   id INTEGER NOT NULL PRIMARY KEY,
+@server   id BIGINT NOT NULL,
   run_at BIGINT NOT NULL,
   org_id BIGINT NOT NULL,
   namespace VARCHAR(16) NOT NULL,
@@ -172,7 +175,7 @@ CREATE TABLE runs (
   started_at BIGINT,
   ended_at BIGINT,
   updated_at BIGINT NOT NULL,
-  PRIMARY KEY (id, run_at),
+@server   PRIMARY KEY (id, run_at),
   UNIQUE (wire_id, run_at),
   UNIQUE (fire_id, action_no, run_at)
 );
@@ -184,7 +187,8 @@ CREATE INDEX runs_ended ON runs (ended_at);
 @mysql CREATE INDEX runs_live_of_trigger ON runs (trigger_id, state);
 
 CREATE TABLE attempts (
-  id BIGINT NOT NULL,
+@sqlite   id INTEGER NOT NULL PRIMARY KEY,
+@server   id BIGINT NOT NULL,
   run_at BIGINT NOT NULL,
   run_id BIGINT NOT NULL,
   org_id BIGINT NOT NULL,
@@ -215,7 +219,7 @@ CREATE TABLE attempts (
   started_at BIGINT,
   ended_at BIGINT,
   updated_at BIGINT NOT NULL,
-  PRIMARY KEY (id, run_at),
+@server   PRIMARY KEY (id, run_at),
   UNIQUE (wire_id, run_at),
   UNIQUE (run_id, number, run_at)
 );

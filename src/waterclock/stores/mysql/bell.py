@@ -55,7 +55,8 @@ class Bell:
                 seen = None  # not there, or not migrated yet: once it answers everybody is woken
             await asyncio.sleep(REST_SECONDS)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._ringing.wait(), POLL_SECONDS - REST_SECONDS)
+                async with asyncio.timeout(POLL_SECONDS - REST_SECONDS):  # wait_for may swallow a cancellation
+                    await self._ringing.wait()
 
     async def _round(self, seen: Counts | None) -> Counts:
         self._ringing.clear()

@@ -86,6 +86,7 @@ async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> frozenset[int]:
         attempts.append(
             {
                 "id": row["id"],
+                "run_at": row["run_at"],
                 "fence": beginning.fence,
                 "was": was,
                 "state": state,
@@ -95,7 +96,7 @@ async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> frozenset[int]:
                 "now": now,
             }
         )
-        runs.append({"id": row["run_id"], "was": was, "state": state, "now": now})
+        runs.append({"id": row["run_id"], "run_at": row["run_at"], "was": was, "state": state, "now": now})
         if state is not was:
             moves.add(row["org_id"], row["id"], was, state)
     if attempts:

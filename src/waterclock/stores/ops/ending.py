@@ -91,7 +91,14 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
         ends.retries.append((attempt, run, retry))
         return
     ends.runs.append(
-        {"id": run["id"], "state": outcome.state, "message": outcome.message, "was": run["state"], "now": ends.now}
+        {
+            "id": run["id"],
+            "run_at": run["run_at"],
+            "state": outcome.state,
+            "message": outcome.message,
+            "was": run["state"],
+            "now": ends.now,
+        }
     )
     if run["has_next"]:
         ends.fires.add(run["fire_id"])
@@ -102,6 +109,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
 def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
     return {
         "id": attempt["id"],
+        "run_at": attempt["run_at"],
         "fence": outcome.fence,
         "was": attempt["state"],
         "state": outcome.state,
@@ -112,6 +120,10 @@ def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, objec
         "message": outcome.message,
         "now": now,
     }
+
+
+def _key(row: Row) -> dict[str, object]:
+    return {"id": row["id"], "run_at": row["run_at"]}
 
 
 async def _write(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None:
@@ -146,7 +158,7 @@ async def _insert_retries(tx: Tx, ends: _Ends) -> None:
         )
         ends.moves.add(attempt["org_id"], attempt_id, None, RunState.STARTING, f"attempt {retry.number}")
     await tx.run_many("insert_attempt", rows)
-    await tx.run_many("retry_run", [{"id": run["id"], "now": ends.now} for _, run, _ in ends.retries])
+    await tx.run_many("retry_run", [_key(run) | {"now": ends.now} for _, run, _ in ends.retries])
     tx.wake(Topic.ATTEMPTS)
 
 

@@ -53,8 +53,9 @@ async def _mark(tx: Tx, rows: Sequence[Row], now: Moment) -> None:
     moves = Moves()
     for row in rows:
         moves.add(row["org_id"], row["id"], row["state"], RunState.STOPPING)
-    await tx.run_many("stop_attempt", [{"id": row["id"], "was": row["state"], "now": now} for row in rows])
-    await tx.run_many("stop_run", [{"id": row["run_id"], "was": row["state"], "now": now} for row in rows])
+    same = [{"run_at": row["run_at"], "was": row["state"], "now": now} for row in rows]
+    await tx.run_many("stop_attempt", [{**each, "id": row["id"]} for each, row in zip(same, rows, strict=True)])
+    await tx.run_many("stop_run", [{**each, "id": row["run_id"]} for each, row in zip(same, rows, strict=True)])
     await moves.write(tx, now)
     tx.wake(Topic.STOPS)
 

@@ -59,7 +59,8 @@ class Listener:
         connection.add_termination_listener(lambda _: lost.set())
         while not connection.is_closed():
             try:
-                await asyncio.wait_for(lost.wait(), CHECK_SECONDS)
+                async with asyncio.timeout(CHECK_SECONDS):  # wait_for may swallow a cancellation
+                    await lost.wait()
             except TimeoutError:
                 await connection.execute("SELECT 1", timeout=CHECK_SECONDS)
         raise asyncpg.InterfaceError("the listening connection was closed")

@@ -84,29 +84,30 @@ WHERE a.id IN :ids AND r.has_next = 1 AND n.job_id IS NOT NULL
 
 -- name: begin_attempt
 UPDATE attempts SET state = :state, pid = :pid, pid_started_at = :pid_started_at, log_path = :log_path,
-  started_at = :now, updated_at = :now WHERE id = :id AND fence = :fence AND state = :was
+  started_at = :now, updated_at = :now WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
 
 -- name: begin_run
 UPDATE runs SET state = :state, phase = 'executing', started_at = COALESCE(started_at, :now), updated_at = :now
-WHERE id = :id AND state = :was
+WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: end_attempt
 UPDATE attempts SET state = :state, lease_until = NULL, exit_code = :exit_code, exit_signal = :exit_signal,
   cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, ended_at = :now, updated_at = :now
-WHERE id = :id AND fence = :fence AND state = :was
+WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
 
 -- name: end_run
 UPDATE runs SET state = :state, message = :message, wait_reason = NULL, phase = NULL, ended_at = :now, updated_at = :now
-WHERE id = :id AND state = :was
+WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: retry_run
-UPDATE runs SET state = 'STARTING', phase = NULL, attempts = attempts + 1, updated_at = :now WHERE id = :id
+UPDATE runs SET state = 'STARTING', phase = NULL, attempts = attempts + 1, updated_at = :now
+WHERE id = :id AND run_at = :run_at
 
 -- name: stop_attempt
-UPDATE attempts SET state = 'STOPPING', updated_at = :now WHERE id = :id AND state = :was
+UPDATE attempts SET state = 'STOPPING', updated_at = :now WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: stop_run
-UPDATE runs SET state = 'STOPPING', wait_reason = NULL, updated_at = :now WHERE id = :id AND state = :was
+UPDATE runs SET state = 'STOPPING', wait_reason = NULL, updated_at = :now WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: waiting_attempts
 SELECT id, org_id FROM attempts WHERE run_id IN :run_ids AND state = 'WAITING'
@@ -168,3 +169,7 @@ INSERT INTO transitions (org_id, at, moves) VALUES (:org_id, :at, :moves)
 
 -- name: transitions_after
 SELECT seq, at, moves FROM transitions WHERE org_id = :org_id AND seq > :seq ORDER BY seq LIMIT :limit
+
+-- name: count_begun
+-- For the benchmarks: how many attempts have ever begun.
+SELECT COUNT(*) AS count FROM attempts WHERE started_at IS NOT NULL

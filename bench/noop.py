@@ -1,0 +1,5 @@
+"""What callable jobs of the benchmarks run."""
+
+
+async def noop() -> None:
+    return None

@@ -1,0 +1,1 @@
+"""The whole product in real processes, used as its users use it."""
