@@ -89,6 +89,13 @@ async def test_signals_have_their_default_effect_in_an_executed_program(host: Ho
     assert {int(line.split()[1], 16) for line in host.log(1).read_text().splitlines()} == {0}
 
 
+async def test_a_warm_script_ignores_what_the_interpreter_ignores(host: Host, client: SupervisorClient) -> None:
+    source = "print(*[line for line in open('/proc/self/status') if line.startswith(('SigBlk', 'SigIgn'))], sep='')"
+    await run(client, host.program(1, host.script(source)))
+    ignored = 1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1)
+    assert {int(line.split()[1], 16) for line in host.log(1).read_text().split("\n") if line} == {0, ignored}
+
+
 async def test_a_program_leads_its_own_session_in_its_own_folder(host: Host, client: SupervisorClient) -> None:
     script = host.script("import os; print(os.getsid(0) == os.getpid() == os.getpgid(0), os.getcwd())")
     await run(client, host.program(1, script))

@@ -13,7 +13,7 @@ import pytest
 from tests.runners.host import ROOT, Ear, Host, is_alive, run, until
 from tests.runners.test_stopping import STUBBORN, started_pids
 from waterclock.runners import cgroup, proc
-from waterclock.runners.base import Begun, End, Ended
+from waterclock.runners.base import Begun, End, Ended, Runner
 from waterclock.runners.client import SupervisorClient
 
 SLEEPER = "import time; print('ready'); time.sleep(600)"
@@ -32,6 +32,11 @@ def worker(host: Host, attempt_id: int, script: str, **more: object) -> "subproc
     assert process.stdout is not None
     assert process.stdout.readline() == b"begun\n"
     return process
+
+
+def as_runner(client: SupervisorClient) -> Runner:
+    """The client is a Runner: the type checker's test."""
+    return client
 
 
 def kill(process: "subprocess.Popen[bytes]") -> None:
@@ -376,6 +381,19 @@ async def test_a_supervisor_that_is_told_to_go_ends_what_it_holds_first(host: Ho
         os.kill(host.supervisor(), signal.SIGTERM)
         assert (await ear.ended(1)).end is End.LOST
         assert [pid for pid in pids if is_alive(pid)] == []
+
+
+async def test_a_term_to_everybody_does_not_take_keepers_before_their_programs(host: Host) -> None:
+    """What a service manager does to a whole group: the supervisor goes last, and every program gets its grace."""
+    source = "import signal, sys, time; signal.signal(15, lambda *_: (time.sleep(0.3), sys.exit(6))); " + SLEEPER
+    async with host.client() as client:
+        ear = Ear(client)
+        await client.start([host.program(1, host.script(source), grace_seconds=60)])
+        await until(lambda: host.log(1).exists() and "ready" in host.log(1).read_text())
+        supervisor = host.supervisor()
+        for process in (*proc.descendants(supervisor), proc.Process(supervisor, 0)):
+            os.kill(process.pid, signal.SIGTERM)
+        assert (await ear.ended(1)).exit_code == 6
 
 
 async def test_a_state_directory_with_a_long_name_works(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ class Store:
         start: bool = False,
         definition: Mapping[str, object] | None = None,
         misfire: Mapping[str, object] | None = None,
-        **wrapped_in: Any,
+        wrapped_in: Mapping[str, Any] | None = None,
     ) -> int:
         trigger = await self.database.write(
             create_trigger,
@@ -202,7 +202,7 @@ class Store:
                 type=TriggerType.SCHEDULED if schedule else TriggerType.ON_DEMAND,
                 actions=tuple(Action(target=Target.JOB, name=job) for job in jobs),
                 expression=schedule,
-                schedule=to_json(parse_schedule(schedule, **wrapped_in)) if schedule else None,
+                schedule=to_json(parse_schedule(schedule, **(wrapped_in or {}))) if schedule else None,
                 misfire=misfire or {},
             ),
             definition=definition or {},
@@ -497,8 +497,8 @@ START, END = datetime(2026, 1, 1, tzinfo=UTC), datetime(2199, 1, 1, tzinfo=UTC)
 async def test_cron_triggers_and_simple_triggers_are_told_apart(store: Store) -> None:
     await store.job("etl", "lee", {}, max_concurrent=0)
     wrapped = {"start": START, "end": END, "jitter_seconds": 2, "exclude": [END.date()]}
-    await store.trigger("cron", "cron(0 4 * * ? *)", "etl", start=True, timezone="Asia/Seoul")
-    await store.trigger("wrapped", "0 4 * * *", "etl", start=True, misfire={"policy": "skip"}, **wrapped)
+    await store.trigger("cron", "cron(0 4 * * ? *)", "etl", start=True, wrapped_in={"timezone": "Asia/Seoul"})
+    await store.trigger("wrapped", "0 4 * * *", "etl", start=True, misfire={"policy": "skip"}, wrapped_in=wrapped)
     await store.trigger("rate", "rate(90 seconds)", "etl", start=True, misfire={"policy": "all"})
     await store.trigger("at", "at(2020-01-01T00:00:00)", "etl", start=True, misfire={"policy": "skip"})
     rows = await store.sql.ask("select * from glue_qrtz_triggers order by trigger_name")

@@ -1,6 +1,7 @@
 """The last moments before a program: a fresh fork becomes it, or says in words why it cannot.
 
-Everything here runs between fork and the program itself, so it is short, and nothing is imported.
+Everything here runs between fork and the program itself; nothing is imported. The numbers of its pipes are fixed, so that
+all others can be closed.
 """
 
 import errno
@@ -11,34 +12,40 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from waterclock.domain.errors import CannotRun
-from waterclock.runners import limits, linux, warm
+from waterclock.runners import codec, limits, linux, warm, wire
 from waterclock.runners.base import Program
 
 STATUS_FD: Final = 3
+_ORDERS_FD: Final = 4
+# Zygote and keepers obey their supervisor alone: a TERM to a whole service must not take them before their programs.
+KEEPERS_IGNORE: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _NOT_STARTED: Final = 127
 _UMASK: Final = 0o022
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Birth:
-    """What the fork was given: its output, the pipe to complain on, and who must be its parent."""
+    """What the fork was given: its output, the pipe to complain on, the pipe to wait on, and who must be its parent."""
 
-    program: Program
     output: int
     status: int
+    orders: int
     keeper: int
 
 
 def become(birth: Birth) -> NoReturn:
-    """Turn this process into the program."""
-    program = birth.program
+    """Wait for the order, and turn this process into the program."""
+    _leave_the_keeper(birth)
+    slot = linux.EnvironmentSlot()
+    warm.rehearse()
+    program = _wait_for_order()
     try:
-        _leave_the_keeper(birth)
         limits.apply(program.limits)
         limits.become_user(program.user)
         _die_with(birth.keeper)
         _enter(program.cwd)
         if program.warm and (script := warm.load(program)) is not None:
+            slot.write(token(program))
             os.close(STATUS_FD)
             warm.run(script)
         _execute(program)
@@ -65,11 +72,23 @@ def _leave_the_keeper(birth: Birth) -> None:
     for source, target in ((nothing, 0), (birth.output, 1), (birth.output, 2)):
         os.dup2(source, target)
     os.dup2(birth.status, STATUS_FD, inheritable=False)
-    os.closerange(STATUS_FD + 1, os.sysconf("SC_OPEN_MAX"))
+    os.dup2(birth.orders, _ORDERS_FD, inheritable=False)
+    os.closerange(_ORDERS_FD + 1, os.sysconf("SC_OPEN_MAX"))
     signal.set_wakeup_fd(-1)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in (signal.SIGCHLD, *KEEPERS_IGNORE):
+        signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     os.umask(_UMASK)
+
+
+def _wait_for_order() -> Program:
+    """It leaves in silence when its keeper goes without giving one."""
+    line = wire.Line(_ORDERS_FD)
+    while (message := line.next()) is None:
+        if not line.read():
+            os._exit(0)
+    os.close(_ORDERS_FD)
+    return codec.order_from_plain(message).program
 
 
 def _die_with(keeper: int) -> None:
@@ -87,7 +106,7 @@ def _enter(folder: str) -> None:
 
 def _execute(program: Program) -> NoReturn:
     # Python ignores these; a program expects them to have their default effect.
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     argv = (sys.executable, *program.argv) if program.warm else program.argv
     try:

@@ -2,17 +2,18 @@
 
 A keeper is a subreaper: whatever its program starts, however often that forks or leaves its session, stays below it.
 "Nothing is left" is therefore a fact of the kernel's: the keeper has no child. It serves program after program, because
-a fork costs more than all else that a short run needs, and each time it begins from nothing.
+a fork costs more than all else that a short run needs, and each time it begins from nothing but a spare that waits.
 """
 
 import os
 import signal
 
-from waterclock.runners import codec, last_words, linux, proc, wire
-from waterclock.runners.base import Ended
+from waterclock.runners import codec, last_words, linux, proc, spare, wire
+from waterclock.runners.base import End, Ended
 from waterclock.runners.cgroup import Cgroup
-from waterclock.runners.child import Birth, token
+from waterclock.runners.child import Birth
 from waterclock.runners.codec import Order
+from waterclock.runners.spare import Spare
 from waterclock.runners.vigil import Vigil
 
 
@@ -23,20 +24,45 @@ class Keeper:
         self._supervisor = wire.Line(control)
         self._ends_dir = ends_dir
         self._unheard: Ended | None = None
-        self._slot = linux.EnvironmentSlot()
+        self._spare: Spare | None = None
+        self._no_spare: str | None = None
         self._become_keeper(cgroup_root)
 
     def serve(self) -> Birth | None:
         """Returns a Birth only in the fork that is to become a program; None when the supervisor has gone."""
-        while (message := self._hear()) is not None:
+        while True:
+            birth = self._have_spare()
+            if birth is not None:
+                return birth
+            message = self._hear()
+            if message is None:
+                break
             if "ack" in message:
                 self._unheard = None
             elif "run" in message:
-                birth = self._keep(codec.order_from_plain(message["run"]))
+                birth = self._have_spare()  # it may have died while it waited
                 if birth is not None:
                     return birth
+                self._keep(message["run"])
         if self._unheard is not None:
             last_words.leave(self._ends_dir, self._unheard)
+        return None
+
+    def _have_spare(self) -> Birth | None:
+        """See to it that one waits; without one (no process to be had) the next program is told so."""
+        if self._spare is not None and self._spare.is_waiting():
+            return None
+        if self._spare is not None:
+            self._spare.close()
+            self._spare = None
+        try:
+            forked = spare.fork()
+        except OSError as error:
+            self._no_spare = error.strerror
+            return None
+        if isinstance(forked, Birth):
+            return forked
+        self._spare = forked
         return None
 
     def _hear(self) -> wire.Message | None:
@@ -45,15 +71,16 @@ class Keeper:
                 return None
         return message
 
-    def _keep(self, order: Order) -> Birth | None:
-        self._slot.write(token(order.program))  # here and not in the fork, where every touched page is a copy
-        vigil = Vigil(order, self._supervisor, self._wakeup, self._die_with_all)
-        birth = vigil.begin()
-        if birth is not None:
-            return birth
-        self._unheard = vigil.watch()
+    def _keep(self, plain: codec.Plain) -> None:
+        order = codec.order_from_plain(plain)
+        if self._spare is None:
+            self._unheard = _not_started(order, f"cannot start a process: {self._no_spare}")
+        else:
+            vigil = Vigil(order, self._supervisor, self._wakeup, self._die_with_all)
+            if vigil.begin(self._spare, plain):
+                self._spare = None
+            self._unheard = vigil.watch()
         self._supervisor.send({"ended": codec.event_to_plain(self._unheard)})
-        return None
 
     def _die_with_all(self, ended: Ended) -> None:
         """The whole control group in one step, this keeper with it; how it ended is told before."""
@@ -73,6 +100,11 @@ class Keeper:
         assert me is not None
         self._group = _enter_group(cgroup_root, me)
         self._supervisor.send({"ready": [me.pid, me.started_at, str(self._group.path) if self._group else None]})
+
+
+def _not_started(order: Order, message: str) -> Ended:
+    program = order.program
+    return Ended(attempt_id=program.attempt_id, fence=program.fence, end=End.NOT_STARTED, message=message)
 
 
 def _enter_group(root: Cgroup | None, me: proc.Process) -> Cgroup | None:

@@ -1,4 +1,4 @@
-"""One program from its fork to the moment when nothing of it is left.
+"""One program from its order to the moment when nothing of it is left.
 
 The vigil waits on five things at once: orders, output, the deaths of children, the child's word that it began, and the
 clock. What must happen is decided in `Ending`; here it is done.
@@ -14,9 +14,9 @@ from waterclock.runners import clock, codec, proc, wire
 from waterclock.runners.base import Begun, End, Ended
 from waterclock.runners.burial import Burial
 from waterclock.runners.capped_log import CappedLog
-from waterclock.runners.child import Birth
-from waterclock.runners.codec import Order
+from waterclock.runners.codec import Order, Plain
 from waterclock.runners.ending import Ending
+from waterclock.runners.spare import Spare
 
 _CHASE_SECONDS: Final = 0.01  # between two rounds of killing what is still there
 _PATIENT_ROUNDS: Final = 50
@@ -25,7 +25,7 @@ _LONGEST_WAIT_SECONDS: Final = 3600.0
 
 
 class Vigil:
-    """Use once: `begin`, and in the parent `watch`."""
+    """Use once: `begin`, then `watch`."""
 
     def __init__(self, order: Order, supervisor: wire.Line, wakeup: int, overwhelmed: Callable[[Ended], None]) -> None:
         self._program = order.program
@@ -41,20 +41,19 @@ class Vigil:
         self._complaint: str | None = None
         self._kill_rounds = 0
 
-    def begin(self) -> Birth | None:
-        """Fork: a Birth in the child, None in the keeper."""
+    def begin(self, spare: Spare, order: Plain) -> bool:
+        """Turn the spare into the program; False when it stays a spare, because the program must or can not begin."""
         if not self._ending.begins(clock.now(), self._program.timeout_seconds):
-            return None
+            return False
         try:
             self._log = CappedLog(self._program.log_path, self._program.log_cap_bytes)
         except (OSError, ValueError) as error:
             self._complaint = f"cannot write the log {self._program.log_path!r}: {error}"
-            return None
-        try:
-            return self._fork()
-        except OSError as error:
-            self._complaint = f"cannot start a process: {error.strerror}"
-            return None
+            return False
+        self._main, self._output, self._status = spare.process, spare.output, spare.status
+        self._burial = Burial(spare.process.pid, self._main_is_dying)
+        spare.give(order)
+        return True
 
     def watch(self) -> Ended:
         """Until nothing is left."""
@@ -68,21 +67,6 @@ class Vigil:
         self._move_output()
         self._close()
         return self._result()
-
-    def _fork(self) -> Birth | None:
-        keeper = os.getpid()
-        self._output, output = os.pipe2(os.O_CLOEXEC)
-        self._status, status = os.pipe2(os.O_CLOEXEC)
-        os.set_blocking(self._output, False)
-        os.set_blocking(self._status, False)
-        main = os.fork()
-        if main == 0:
-            return Birth(program=self._program, output=output, status=status, keeper=keeper)
-        os.close(output)
-        os.close(status)
-        self._burial = Burial(main, self._main_is_dying)
-        self._main = proc.identify(main)  # now, while nobody can have reaped it
-        return None
 
     def _wait(self) -> None:
         poller = select.poll()
@@ -189,7 +173,7 @@ class Vigil:
 
     def _remark(self, code: int | None) -> str | None:
         """What the exit code alone does not tell."""
-        if self._main is None:
+        if self._main is None and self._ending.end is End.LEASE_LOST:
             return "its lease ran out before it could start"
         if code is None:
             return None

@@ -49,7 +49,7 @@ def _prepare() -> None:
     for number in signal.valid_signals():
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):
+    for number in (signal.SIGPIPE, signal.SIGXFSZ, *child.KEEPERS_IGNORE):
         signal.signal(number, signal.SIG_IGN)
     # Also the kernel's word that it may bury keepers itself.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

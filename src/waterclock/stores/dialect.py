@@ -27,6 +27,7 @@ SQLITE: Final = Dialect(
         "text": "TEXT",
         "auto": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "lock": "",
+        "share": "",
         "skip_locked": "",
     },
     line_marks=frozenset({"partial", "sqlite"}),
@@ -38,6 +39,7 @@ POSTGRES: Final = Dialect(
         "text": "TEXT",
         "auto": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "lock": "FOR UPDATE",
+        "share": "FOR SHARE",
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
     line_marks=frozenset({"partial", "postgres", "server"}),
@@ -49,6 +51,7 @@ MYSQL: Final = Dialect(
         "text": "LONGTEXT",
         "auto": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
         "lock": "FOR UPDATE",
+        "share": "LOCK IN SHARE MODE",  # MariaDB knows no FOR SHARE
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
     line_marks=frozenset({"mysql", "server"}),

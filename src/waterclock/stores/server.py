@@ -21,7 +21,8 @@ ANSWER_SECONDS: Final = (
 LOCK_SECONDS: Final = 3  # to wait for somebody else's row
 IDLE_SECONDS: Final = 3  # inside a transaction: a paused process must not hold its rows for longer
 PAUSES: Final = (0.005, 0.02, 0.05, 0.1, 0.2, 0.4)  # before each new try of what the database rolled back
-FRESH_SECONDS: Final = 1.0  # what failed this soon is tried again; after that the caller has waited enough
+AGAIN_SECONDS: Final = 2.5  # a deadlock is noticed after 1 s; later than this the caller has waited enough
+FRESH_SECONDS: Final = 1.0  # a connection that is lost this soon was dead before: one more try
 
 
 def words(problem: BaseException) -> str:
@@ -89,7 +90,7 @@ class ServerDatabase(ABC):
                 return await self._once(work, read_only=read_only)
             except RolledBack as problem:
                 last = problem
-                if clock.monotonic() > since + FRESH_SECONDS:
+                if clock.monotonic() > since + AGAIN_SECONDS:
                     break
                 await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             except ConnectionLost as problem:

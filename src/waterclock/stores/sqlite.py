@@ -18,8 +18,9 @@ import orjson
 from waterclock import clock
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Kind, Operation, Row, Topic, Values
+from waterclock.stores.base import Kind, Operation, Row, StatementFailed, Topic, Values
 from waterclock.stores.dialect import SQLITE, list_parameters, statements, worded
+from waterclock.stores.duplicates import duplicate
 from waterclock.stores.migrations import BOOK, migrations
 from waterclock.stores.views import refresh_views
 from waterclock.stores.wakeups import LocalWakeups
@@ -31,7 +32,10 @@ GROUP: Final = 256  # operations in one commit at most
 READERS: Final = 2
 PATIENCE_SECONDS: Final = 10.0  # how long to wait for another process that writes
 
-_PRAGMAS: Final = ("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY", "cache_size=-65536", "mmap_size=268435456")
+_PRAGMAS: Final = (
+    *("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"),
+    *("cache_size=-65536", "mmap_size=268435456"),
+)
 
 
 class SqliteDatabase:
@@ -163,11 +167,17 @@ class SqliteTx:
 
     async def run(self, name: str, values: Values | None = None) -> int:
         sql, lists = _compiled(name)
-        return self._connection.execute(sql, _bound(values, lists)).rowcount
+        try:
+            return self._connection.execute(sql, _bound(values, lists)).rowcount
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
+            raise _meaning(problem, name, values) from problem
 
     async def run_many(self, name: str, rows: Sequence[Values]) -> None:
         sql, _ = _compiled(name)
-        self._connection.executemany(sql, rows)
+        try:
+            self._connection.executemany(sql, rows)
+        except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
+            raise _meaning(problem, name, rows[0]) from problem
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         row = self._connection.execute(
@@ -239,7 +249,8 @@ def _connect(path: str) -> sqlite3.Connection:
     connection.row_factory = sqlite3.Row
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
-    connection.execute("PRAGMA busy_timeout=0" if path == ":memory:" else f"PRAGMA busy_timeout={PATIENCE_SECONDS * 1000:.0f}")
+    patience = 0 if path == ":memory:" else round(PATIENCE_SECONDS * 1000)
+    connection.execute(f"PRAGMA busy_timeout={patience}")
     return connection
 
 
@@ -275,12 +286,18 @@ def _drive(operation: Awaitable[T]) -> T:
     raise RuntimeError("an operation awaited something other than its transaction")
 
 
+def _meaning(problem: sqlite3.Error, name: str, values: Values | None) -> Exception:
+    if getattr(problem, "sqlite_errorcode", 0) in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
+        return duplicate(name, values)
+    return StatementFailed(name, problem)
+
+
 @cache
 def _compiled(name: str) -> tuple[str, frozenset[str]]:
     sql = worded(SQLITE, statements(SQLITE.name)[name])
     lists = list_parameters(sql)
     for parameter in lists:
-        sql = sql.replace(f"IN :{parameter}", f"IN (SELECT value FROM json_each(:{parameter}))")
+        sql = sql.replace(f"IN :{parameter}", f"IN (SELECT value FROM json_each(:{parameter}))")  # noqa: S608 - our text
     return sql, lists
 
 
@@ -300,7 +317,8 @@ async def _migrate(tx: Any) -> Sequence[str]:
             continue
         for statement in step.statements:
             tx.execute(statement)
-        tx.execute(f"INSERT INTO schema_migrations VALUES ({step.version}, '{step.name}', {len(step.statements)})")
+        row = f"{step.version}, '{step.name}', {len(step.statements)}"
+        tx.execute(f"INSERT INTO schema_migrations VALUES ({row})")  # noqa: S608 - our text
         names.append(step.name)
     for statement in refresh_views(SQLITE):
         tx.execute(statement)

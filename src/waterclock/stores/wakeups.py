@@ -33,7 +33,7 @@ class Listeners:
 
 
 class LocalWakeups:
-    """A unix socket per process in one folder; to wake is to send to all of them. Without a folder: this process only."""
+    """A unix socket per process in one folder; to wake is to send to all of them. No folder: this process only."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -101,8 +101,7 @@ def _meets_weekday(at: date, text: str) -> bool:
 def fires(
     plain: Plain, zone: str, after: datetime, count: int, *, catch_gap: bool = True, twice: bool = False
 ) -> list[datetime]:
-    """The next `count` fires under a policy; a rule for every hour of the day runs through doubled hours always."""
-    twice = twice or len(plain.hours) == 24
+    """The next `count` fires under a policy."""
     return list(islice(_fires(plain, ZoneInfo(zone), after, catch_gap, twice), count))
 
 

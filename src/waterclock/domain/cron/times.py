@@ -52,10 +52,6 @@ class Times:
         for name, value in derived.items():
             object.__setattr__(self, name, value)
 
-    @property
-    def every_hour(self) -> bool:
-        return self.hours == (1 << 24) - 1
-
     def next(self, second: int) -> int:
         """The first time of day ≥ second, or -1."""
         hours, minutes, seconds = self._up

@@ -30,4 +30,4 @@ class Cron(Zoned):
         object.__setattr__(self, "_rule", rule)
         object.__setattr__(self, "_zone", find_zone(self.timezone))
         object.__setattr__(self, "_catches_gap", self.gap is Gap.RUN_AT_JUMP)
-        object.__setattr__(self, "_repeats_fold", self.fold is Fold.TWICE or rule.times.every_hour)
+        object.__setattr__(self, "_repeats_fold", self.fold is Fold.TWICE)

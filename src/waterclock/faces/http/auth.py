@@ -3,12 +3,15 @@
 import re
 from collections.abc import Collection
 from typing import Final
+from urllib.parse import urlsplit
 
 from waterclock import clock
 from waterclock.domain.access import Caller, Role, User
+from waterclock.domain.errors import Forbidden
 from waterclock.domain.moment import to_datetime
-from waterclock.faces.sigv4 import SignedRequest, check, parse_authorization
+from waterclock.faces.sigv4 import SignedRequest, check, fields, parse_authorization
 from waterclock.services.access import ADMIN, FIRST_ACCOUNT, FIRST_ORGANISATION, Access
+from waterclock.settings import LOOPBACK
 
 _KEY_ID: Final = re.compile(r"\w{1,128}", re.ASCII)
 _BEARER: Final = re.compile(rb"bearer +(\S{1,512}) *", re.IGNORECASE)
@@ -34,9 +37,16 @@ class Signatures:
 
 
 class Anybody:
-    """`--auth none`: whoever reaches us is the admin of the first organisation; a signature is not even looked at."""
+    """`--auth none`: whoever reaches us is the admin of the first organisation; a signature is not even looked at.
+
+    But not a web page that happens to be open on this host: a browser says where the page came from.
+    """
 
     async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller:
+        found = fields(request.headers)
+        host = b"".join(found.get(b"host", ())).decode("latin-1")
+        if (urlsplit(f"//{host}").hostname or "") not in LOOPBACK or b"origin" in found:
+            raise Forbidden("without authentication this server answers to programs on its own host only")
         return first_admin(address=address, request_id=request_id)
 
 

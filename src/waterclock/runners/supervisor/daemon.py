@@ -113,6 +113,7 @@ class _Life:
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGCHLD, self._supervisor.bury)
         loop.add_signal_handler(signal.SIGTERM, self._leave)
+        loop.add_signal_handler(signal.SIGQUIT, self._leave)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         await self._door.open(self._state_dir)

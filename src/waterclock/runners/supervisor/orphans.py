@@ -8,6 +8,7 @@ from typing import Final
 
 from waterclock.runners import proc
 from waterclock.runners.cgroup import Cgroup
+from waterclock.runners.proc import Process
 
 _ROUND_SECONDS: Final = 0.01
 
@@ -19,8 +20,13 @@ class Orphans:
         self._our_own = our_own
         self._empty_groups: set[Cgroup] = set()
 
-    async def kill(self, group: Cgroup | None) -> None:
-        """Until nothing of a dead keeper's program is left."""
+    async def kill(self, keeper: Process, group: Cgroup | None) -> None:
+        """Until nothing of a dead keeper's program is left.
+
+        A dying process closes its files before its children pass to us: only when it is dead do we see them all.
+        """
+        while proc.is_alive(keeper):
+            await asyncio.sleep(_ROUND_SECONDS)
         while self._kill_round(group):
             await asyncio.sleep(_ROUND_SECONDS)
             self.reap()

@@ -151,7 +151,9 @@ class Supervisor:
         self._keepers.provide(self._wait_count())
 
     async def _clean_up_after(self, keeper: KeeperLink, attempt: Attempt) -> None:
-        await self._orphans.kill(keeper.cgroup)
+        assert keeper.process is not None
+        keeper.kill()  # it may have lost only its line
+        await self._orphans.kill(keeper.process, keeper.cgroup)
         self._links.pop(attempt.attempt_id, None)
         if attempt.foretold is not None:
             self._ended(attempt, attempt.foretold)

@@ -16,7 +16,7 @@ from waterclock import clock
 from waterclock.domain.errors import InvalidInput
 from waterclock.stores.server import ANSWER_SECONDS, BORROW_SECONDS, IDLE_SECONDS, LOCK_SECONDS
 
-# Literals are what JSON functions return, so that the two can meet; against a column, the column's own collation decides.
+# Literals are like what JSON functions return, so that the two can meet; a column's own collation beats both.
 NAMES: Final = "SET NAMES utf8mb4 COLLATE utf8mb4_bin"
 MODE: Final = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"
 COMMON: Final = (

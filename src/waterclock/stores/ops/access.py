@@ -101,9 +101,7 @@ async def revoke_access_key(tx: Tx, *, org_id: int, key_id: str) -> None:
         raise NotFound("access key", key_id)
 
 
-async def add_token(
-    tx: Tx, *, org_id: int, user_name: str, name: str, digest: str, expires_at: Moment | None
-) -> int:
+async def add_token(tx: Tx, *, org_id: int, user_name: str, name: str, digest: str, expires_at: Moment | None) -> int:
     user = await _must_exist(tx, org_id, user_name)
     (token_id,) = await tx.numbers(Kind.TOKEN, 1)
     values = {"id": token_id, "org_id": org_id, "user_id": user.id, "name": name, "digest": digest}
@@ -135,9 +133,7 @@ async def _must_exist(tx: Tx, org_id: int, name: str) -> User:
 
 
 def _user(row: Row) -> User:
-    return User(
-        id=row["id"], org_id=row["org_id"], account=row["account"], name=row["name"], role=Role(row["role"])
-    )
+    return User(id=row["id"], org_id=row["org_id"], account=row["account"], name=row["name"], role=Role(row["role"]))
 
 
 def _credential(row: Row, *, name: str, expires_at: Moment | None) -> Credential:

@@ -7,14 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waterclock.domain.admission import free_slots
-from waterclock.domain.job import Job
+from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.outcome import Outcome, Retry, plan_retry
 from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_move
 from waterclock.stores.base import Kind, Row, Topic, Tx
-from waterclock.stores.ops.jobs import tallies
+from waterclock.stores.ops.jobs import jobs_by_ids, lock_capped, tallies
 from waterclock.stores.ops.moves import Moves
-from waterclock.stores.ops.rows import job_of
+from waterclock.stores.ops.rows import storable
 
 
 @dataclass(slots=True)
@@ -37,19 +37,17 @@ async def end_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> frozenset[int]:
 
 
 async def lock_jobs_of(tx: Tx, attempt_ids: Sequence[int]) -> dict[int, Job]:
-    """The jobs that ending these attempts may touch, locked before any run is: always in that order."""
-    rows = await tx.fetch("job_ids_of_attempts", {"ids": list(attempt_ids)})
-    found = await tx.fetch("jobs_by_ids", {"ids": [row["job_id"] for row in rows]}) if rows else ()
-    jobs = {row["id"]: job_of(row) for row in found}
-    capped = sorted(job.id for job in jobs.values() if job.spec.max_concurrent)
-    if capped:
-        await tx.fetch("lock_jobs", {"ids": capped})
-    return jobs
+    """The jobs that ending these attempts may touch. Locked are fires, jobs, attempts, runs: always in that order."""
+    reach = await tx.fetch("reach_of_attempts", {"ids": list(attempt_ids)})
+    job_ids = {row["job_id"] for row in reach if row["job_id"] is not None}
+    fire_ids = sorted({row["fire_id"] for row in reach if row["fire_id"] is not None})
+    if fire_ids:
+        await tx.fetch("lock_fires", {"ids": fire_ids})
+        job_ids |= {row["job_id"] for row in await tx.fetch("job_ids_of_fires", {"fire_ids": fire_ids})}
+    return await lock_capped(tx, await jobs_by_ids(tx, job_ids))
 
 
-async def end_locked(
-    tx: Tx, outcomes: Sequence[Outcome], jobs: Mapping[int, Job], now: Moment
-) -> frozenset[int]:
+async def end_locked(tx: Tx, outcomes: Sequence[Outcome], jobs: Mapping[int, Job], now: Moment) -> frozenset[int]:
     attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
     runs = await _lock_runs(tx, attempts.values())
     ends, ended = _Ends(now), set()
@@ -78,7 +76,7 @@ def _entitled(attempt: Row, outcome: Outcome) -> bool:
 def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
     was = RunState(attempt["state"])
     ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
-    ends.moves.add(attempt["org_id"], attempt["id"], was, outcome.state, outcome.message)
+    ends.moves.add(attempt["org_id"], attempt["id"], was, outcome.state, storable(outcome.message))
     retry = plan_retry(
         was=was,
         ended=outcome.state,
@@ -95,7 +93,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
             "id": run["id"],
             "run_at": run["run_at"],
             "state": outcome.state,
-            "message": outcome.message,
+            "message": storable(outcome.message),
             "was": run["state"],
             "now": ends.now,
         }
@@ -117,7 +115,7 @@ def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, objec
         "exit_signal": outcome.exit_signal,
         "cpu_us": outcome.cpu_us,
         "peak_rss_bytes": outcome.peak_rss_bytes,
-        "message": outcome.message,
+        "message": storable(outcome.message),
         "now": now,
     }
 
@@ -166,8 +164,9 @@ async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None
     """First the next actions of the same fires, then the oldest that wait for a slot."""
     nexts = await _next_actions(tx, ends.fires)
     touched = [jobs[i] for i in ends.jobs | {row["job_id"] for row in nexts} if i in jobs]
-    waiting_jobs = [job for job in touched if job.spec.max_concurrent and job.spec.queueing]
-    if not nexts and not waiting_jobs:
+    waiting_jobs = [job for job in touched if job.spec.max_concurrent != NO_CAP]
+    gone = sorted(ends.jobs - set(jobs))
+    if not nexts and not waiting_jobs and not gone:
         return
     counted = await tallies(tx, touched)
     starts: list[int] = []
@@ -183,7 +182,9 @@ async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None
             counted[job.id].active += 1
     for job in waiting_jobs:
         slots = free_slots(job.spec, counted[job.id])
-        starts += await _oldest_waiting(tx, job, slots) if slots else []
+        starts += await _oldest_waiting(tx, job.id, slots) if slots else []
+    for job_id in gone:  # nobody knows its cap any more: one goes, one comes
+        starts += await _oldest_waiting(tx, job_id, 1)
     await _start(tx, starts, holds, ends)
 
 
@@ -197,8 +198,8 @@ async def _next_actions(tx: Tx, fires: Collection[int]) -> list[Row]:
     return [row for row in first.values() if row["wait_reason"] == WaitReason.ACTION]
 
 
-async def _oldest_waiting(tx: Tx, job: Job, slots: int) -> list[int]:
-    values = {"job_id": job.id, "wait_reason": WaitReason.SLOT, "limit": slots}
+async def _oldest_waiting(tx: Tx, job_id: int, slots: int) -> list[int]:
+    values = {"job_id": job_id, "wait_reason": WaitReason.SLOT, "limit": slots}
     return [row["id"] for row in await tx.fetch("runs_waiting_for_slot", values)]
 
 
@@ -206,8 +207,8 @@ async def _start(tx: Tx, starts: Sequence[int], holds: Sequence[int], ends: _End
     if starts:
         for row in await tx.fetch("waiting_attempts", {"run_ids": list(starts)}):
             ends.moves.add(row["org_id"], row["id"], RunState.WAITING, RunState.STARTING)
-        await tx.run("start_waiting_runs", {"ids": list(starts), "now": ends.now})
         await tx.run("start_waiting_attempts", {"run_ids": list(starts), "now": ends.now})
+        await tx.run("start_waiting_runs", {"ids": list(starts), "now": ends.now})
         tx.wake(Topic.ATTEMPTS)
     if holds:
         values = {"ids": list(holds), "wait_reason": WaitReason.SLOT, "now": ends.now}

@@ -12,10 +12,10 @@ from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan, SkipSpan, plan
 from waterclock.domain.trigger import Action, FireOutcome, FireRules
 from waterclock.stores.base import Kind, Row, Tx
-from waterclock.stores.ops.jobs import tallies
+from waterclock.stores.ops.jobs import hold_jobs, jobs_by_ids, tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import NewRun, insert_runs
-from waterclock.stores.ops.rows import action_of, job_of, misfire_of, schedule_of
+from waterclock.stores.ops.rows import action_of, misfire_of, schedule_of
 
 GUARDED: Final = FireRules()
 
@@ -86,11 +86,11 @@ class _Jobs:
 
 async def _jobs(tx: Tx, trigger_ids: Sequence[int]) -> _Jobs:
     ids = [row["id"] for row in await tx.fetch("job_ids_of_triggers", {"trigger_ids": trigger_ids})]
-    found = [job_of(row) for row in await tx.fetch("jobs_by_ids", {"ids": ids})] if ids else []
+    found = (await hold_jobs(tx, await jobs_by_ids(tx, ids))).values()
     by_place: defaultdict[tuple[int, str], dict[str, Job]] = defaultdict(dict)
     for job in found:
         by_place[job.org_id, job.namespace][job.name] = job
-    return _Jobs(found, by_place)
+    return _Jobs(tuple(found), by_place)
 
 
 async def actions_of(tx: Tx, trigger_ids: Sequence[int]) -> Mapping[int, list[Action]]:

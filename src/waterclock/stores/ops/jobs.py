@@ -116,12 +116,38 @@ async def lock_job(tx: Tx, *, org_id: int, namespace: str, name: str) -> Job:
     return job
 
 
+async def jobs_by_ids(tx: Tx, ids: Collection[int]) -> dict[int, Job]:
+    rows = await tx.fetch("jobs_by_ids", {"ids": sorted(ids)}) if ids else ()
+    return {row["id"]: job_of(row) for row in rows}
+
+
+async def lock_capped(tx: Tx, jobs: Mapping[int, Job]) -> dict[int, Job]:
+    """The jobs as they are now: those with a cap are held, so that their runs can be counted; without the gone."""
+    return await _held(tx, jobs, uncapped_too=False)
+
+
+async def hold_jobs(tx: Tx, jobs: Mapping[int, Job]) -> dict[int, Job]:
+    """As `lock_capped`; those without a cap cannot be changed or deleted until the commit, either."""
+    return await _held(tx, jobs, uncapped_too=True)
+
+
+async def _held(tx: Tx, jobs: Mapping[int, Job], *, uncapped_too: bool) -> dict[int, Job]:
+    capped = sorted(job.id for job in jobs.values() if job.spec.max_concurrent != NO_CAP)
+    others = sorted(set(jobs) - set(capped)) if uncapped_too else []
+    versions = {job.id: job.version for job in jobs.values() if not uncapped_too and job.id not in capped}
+    for statement, ids in (("lock_jobs", capped), ("share_jobs", others)):
+        if ids:
+            versions |= {row["id"]: row["version"] for row in await tx.fetch(statement, {"ids": ids})}
+    if versions == {job.id: job.version for job in jobs.values()}:
+        return dict(jobs)
+    return await _held(tx, await jobs_by_ids(tx, versions), uncapped_too=uncapped_too)
+
+
 async def tallies(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
-    """The live runs of each job; capped jobs are locked first, so that the numbers hold until the commit."""
+    """The live runs of each job; the caller holds those with a cap, so that the numbers are true until the commit."""
     counted = {job.id: Tally() for job in jobs}
     capped = sorted(job.id for job in jobs if job.spec.max_concurrent != NO_CAP)
     if capped:
-        await tx.fetch("lock_jobs", {"ids": capped})
         for row in await tx.fetch("count_live_runs", {"job_ids": capped}):
             counted[row["job_id"]] = Tally(live=row["live"], active=int(row["active"]))
     return counted

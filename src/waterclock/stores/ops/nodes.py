@@ -129,5 +129,3 @@ def _node(row: Row) -> Node:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
-
-

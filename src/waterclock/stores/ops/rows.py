@@ -25,6 +25,13 @@ def dumped(value: object) -> str:
     return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
+def storable(text: str | None) -> str | None:
+    """What a program said may hold anything; NUL and lone surrogates are what no database takes."""
+    if text is None or (text.isascii() and "\0" not in text):
+        return text
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+
+
 def loaded(text: str | None) -> dict[str, Any]:
     return cast(dict[str, Any], orjson.loads(text)) if text else {}
 

@@ -9,7 +9,7 @@ from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import RunState, WaitReason
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.jobs import get_jobs, tallies
+from waterclock.stores.ops.jobs import get_jobs, hold_jobs, tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs
 
@@ -30,7 +30,9 @@ async def start_runs(
     tx: Tx, *, org_id: int, namespace: str, requested_by: str, requests: Sequence[RunRequest]
 ) -> list[Inserted]:
     """All of them or, where one is refused, none."""
-    jobs = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
+    found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
+    held = await hold_jobs(tx, {job.id: job for job in found.values()})
+    jobs = {job.name: job for job in held.values()}
     for request in requests:
         if request.job_name not in jobs:
             raise NotFound("job", request.job_name)

@@ -24,9 +24,7 @@ class StopAnswer:
         return self.state is not None and self.state not in ENDED
 
 
-async def stop_attempts(
-    tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str]
-) -> list[StopAnswer]:
+async def stop_attempts(tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str]) -> list[StopAnswer]:
     """One answer for each id, in their order: the state it was found in."""
     rows = await tx.fetch("attempts_by_wire_ids", {"org_id": org_id, "wire_ids": list(wire_ids)})
     known = {row["wire_id"]: row for row in rows if job_name is None or row["job_name"] == job_name}

@@ -109,9 +109,7 @@ async def start_trigger(
     return await _again(tx, trigger)
 
 
-async def stop_trigger(
-    tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, stop_runs: bool
-) -> Trigger:
+async def stop_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, stop_runs: bool) -> Trigger:
     """Nothing of it fires once this is acknowledged; where the rules say so its live runs are stopped, too."""
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)

@@ -39,7 +39,11 @@ WHERE a.trigger_id IN :trigger_ids AND a.target = 'job'
 
 -- name: lock_jobs
 -- Whoever counts a job's runs holds its row; always in the order of ids, so that nobody waits in a circle.
-SELECT id FROM jobs WHERE id IN :ids ORDER BY id {lock}
+SELECT id, version FROM jobs WHERE id IN :ids ORDER BY id {lock}
+
+-- name: share_jobs
+-- Whoever adds runs without counting them only needs the jobs to stay as they are.
+SELECT id, version FROM jobs WHERE id IN :ids ORDER BY id {share}
 
 -- name: triggers_with_job
 SELECT t.name AS name, t.state AS state FROM trigger_actions a JOIN triggers t ON t.id = a.trigger_id

@@ -73,14 +73,18 @@ FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
 SELECT id, run_at, wire_id, state, job_id, job_name, fire_id, has_next, attempts, retries, retry_delay_us
 FROM runs WHERE id IN :ids ORDER BY id {lock}
 
--- name: job_ids_of_attempts
--- Which jobs a change of these attempts may touch: their own, and those of later actions of the same fires.
-SELECT DISTINCT r.job_id AS job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.id IN :ids AND r.job_id IS NOT NULL
-UNION
-SELECT DISTINCT n.job_id AS job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-JOIN runs n ON n.fire_id = r.fire_id AND n.action_no > r.action_no
-WHERE a.id IN :ids AND r.has_next = 1 AND n.job_id IS NOT NULL
+-- name: reach_of_attempts
+-- What an end of these attempts may touch: their jobs, and the fires that have later actions.
+SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id
+FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+WHERE a.id IN :ids
+
+-- name: lock_fires
+-- Two actions of one fire may end at once: each must see the other's end to know which one is next.
+SELECT id FROM fires WHERE id IN :ids ORDER BY id {lock}
+
+-- name: job_ids_of_fires
+SELECT DISTINCT job_id FROM runs WHERE fire_id IN :fire_ids AND job_id IS NOT NULL
 
 -- name: begin_attempt
 UPDATE attempts SET state = :state, pid = :pid, pid_started_at = :pid_started_at, log_path = :log_path,

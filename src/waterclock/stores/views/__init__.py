@@ -15,7 +15,7 @@ from waterclock.stores.dialect import Dialect
 _WORDS: Final = "words.sql"
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
 _CALL: Final = re.compile(r"\{(\w+)(?: ([^{}]*))?\}")  # the innermost: its argument holds no other
-_VIEW: Final = re.compile(r"CREATE VIEW (\w+)")
+_VIEW: Final = re.compile(r"CREATE VIEW (\w+) AS\s+(.*)", re.DOTALL)
 
 # The seeds call Quartz's tables by two names.
 QUARTZ: Final = "glue_qrtz_"
@@ -42,16 +42,24 @@ def view_names() -> tuple[str, ...]:
 @cache
 def _made(dialect: str) -> Mapping[str, str]:
     words = _words(dialect)
-    made = {name: _spelled(text, words) for name, text in _views().items()}
-    also = {name: QUARTZ_TOO + name.removeprefix(QUARTZ) for name in made if name.startswith(QUARTZ)}
-    return made | {copy: f"CREATE VIEW {copy} AS SELECT * FROM {name}" for name, copy in also.items()}
+    views = {name: _spelled(query, words) for name, query in _queries().items()}
+    also = {QUARTZ_TOO + name.removeprefix(QUARTZ): query for name, query in views.items() if name.startswith(QUARTZ)}
+    return {name: _read_only(name, query) for name, query in (views | also).items()}
 
 
-def _views() -> dict[str, str]:
+def _read_only(name: str, query: str) -> str:
+    """Nothing can be written through a table in FROM that is itself a query; every optimiser merges it away again.
+
+    A join or an outer join would do in PostgreSQL; MariaDB writes through both.
+    """
+    return f"CREATE VIEW {name} AS SELECT * FROM (\n{query}\n) read_only"
+
+
+def _queries() -> dict[str, str]:
     files = [file for file in resources.files(__package__).iterdir() if file.name.endswith(".sql")]
     texts = [file.read_text(encoding="utf-8") for file in sorted(files, key=lambda file: file.name)]
     statements = [statement for text in texts for statement in _split(text)]
-    return {match[1]: statement for statement in statements if (match := _VIEW.match(statement))}
+    return {match[1]: match[2] for statement in statements if (match := _VIEW.fullmatch(statement))}
 
 
 def _words(dialect: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 -- The tables of the Glue server behind the seeds.
--- `no_row` matches no row and costs nothing (the optimisers drop it); an outer join makes a view read-only in MySQL,
--- any join does in PostgreSQL. No subqueries here: MySQL would fill a temporary table before it looks at ORDER BY … LIMIT.
+-- No subqueries in the select lists: MySQL would fill a temporary table before it looks at somebody's ORDER BY … LIMIT.
 
 CREATE VIEW api_glue_job AS
 SELECT
@@ -14,7 +13,6 @@ SELECT
   v.definition AS body
 FROM jobs j
 JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
-LEFT JOIN meta no_row ON no_row.name = ''
 WHERE j.namespace = 'glue';
 
 CREATE VIEW api_glue_trigger AS
@@ -48,5 +46,4 @@ SELECT
   {moment a.updated_at} AS update_ts
 FROM attempts a
 JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-LEFT JOIN meta no_row ON no_row.name = ''
 WHERE a.namespace = 'glue';

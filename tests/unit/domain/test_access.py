@@ -1,0 +1,29 @@
+"""Roles and owners."""
+
+import pytest
+
+from waterclock.domain.access import RIGHTS, Caller, Right, Role
+from waterclock.domain.errors import Forbidden
+
+
+def caller(role: Role, user: str = "ann") -> Caller:
+    return Caller(user=user, org_id=1, account="1" * 12, role=role, address="", request_id="")
+
+
+def test_each_role_may_all_that_the_one_before_it_may() -> None:
+    roles = [Role.VIEWER, Role.OPERATOR, Role.AUTHOR, Role.ADMIN]
+    for less, more in zip(roles, roles[1:], strict=False):
+        assert RIGHTS[less] < RIGHTS[more]
+
+
+def test_running_a_job_is_not_the_right_to_define_one() -> None:
+    caller(Role.OPERATOR).needs(Right.RUN)
+    with pytest.raises(Forbidden, match="operator"):
+        caller(Role.OPERATOR).needs(Right.DEFINE)
+
+
+def test_only_the_owner_or_an_admin_changes_an_object() -> None:
+    caller(Role.AUTHOR).owns("job", "j", "ann")
+    caller(Role.ADMIN, "root").owns("job", "j", "ann")
+    with pytest.raises(Forbidden, match="belongs to 'ann'"):
+        caller(Role.AUTHOR, "bob").owns("job", "j", "ann")

@@ -1,0 +1,54 @@
+"""File, environment, flags: the later wins, and what is wrong is named."""
+
+from pathlib import Path
+
+import pytest
+
+from waterclock.domain.errors import InvalidInput
+from waterclock.settings import Settings, load
+
+
+def test_the_later_source_wins(tmp_path: Path) -> None:
+    (tmp_path / "waterclock.toml").write_text('port = 1\nhost = "localhost"\n[glue]\nrules = "aws"\n')
+    assert load({}, {}, tmp_path).port == 1
+    assert load({}, {"WATERCLOCK_PORT": "2"}, tmp_path).port == 2
+    loaded = load({"port": 3, "host": None}, {"WATERCLOCK_PORT": "2"}, tmp_path)
+    assert (loaded.port, loaded.host, loaded.rules.name) == (3, "localhost", "aws")
+
+
+def test_dotted_names_tables_and_lists(tmp_path: Path) -> None:
+    (tmp_path / "waterclock.toml").write_text(
+        'callables = ["m:f"]\n[worker]\nslots = 3\nqueues = ["a", "b"]\n[interpreters]\noctave = "octave"\n'
+    )
+    loaded = load({}, {}, tmp_path)
+    assert (loaded.worker_slots, loaded.worker_queues, loaded.callables) == (3, ("a", "b"), ("m:f",))
+    assert loaded.interpreters == {"octave": "octave"}
+
+
+def test_a_child_process_reads_back_what_its_parent_has(tmp_path: Path) -> None:
+    given = Settings(data_dir=tmp_path, port=7, worker_queues=("a", "b"), interpreters={"r": "Rscript"}, db="sqlite://")
+    assert load({}, given.to_environ(), tmp_path) == given
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        ({"WATERCLOCK_PORT": "many"}, "port: 'many' does not fit"),
+        ({"WATERCLOCK_PORT": "70000"}, "port: must be 0 to 65535"),
+        ({"WATERCLOCK_GLUE_RULES": "loose"}, "glue.rules: must be one of 'guarded', 'aws'"),
+        ({"WATERCLOCK_AUTH": "none", "WATERCLOCK_HOST": "0.0.0.0"}, "refused on 0.0.0.0"),
+        ({"WATERCLOCK_WORKER_SLOTS": "0"}, "worker.slots: must be more than 0"),
+    ],
+)
+def test_a_wrong_setting_is_named(environment: dict[str, str], reason: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        load({}, environment, tmp_path)
+
+
+def test_an_unknown_setting_in_the_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "waterclock.toml").write_text("[glue]\nrulez = 1\n")
+    with pytest.raises(InvalidInput, match=r"unknown setting 'glue.rulez'"):
+        load({}, {}, tmp_path)
+    (tmp_path / "waterclock.toml").write_text("not toml")
+    with pytest.raises(InvalidInput, match="is not TOML"):
+        load({}, {}, tmp_path)
