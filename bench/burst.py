@@ -33,7 +33,7 @@ async def _burst(url: str, count: int, lead_seconds: float) -> dict[str, object]
     database = database_from_url(url)
     await database.open()
     try:
-        due = int(time.time() + lead_seconds + count / 1500) + 1
+        due = int(time.time() + lead_seconds + count / 400) + 1
         await _define(database, count, due)
         if time.time() > due:
             raise SystemExit("creating the triggers took longer than the lead: give a larger --lead-seconds")

@@ -11,7 +11,7 @@ from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.recorder import Recorder
 from waterclock.engine.work import StoreWork
-from waterclock.stores.ops.claiming import Beginning
+from waterclock.domain.outcome import Beginning
 from waterclock.stores.ops.stopping import stop_attempts
 from waterclock.stores.ops.triggers import list_fires
 
@@ -129,7 +129,8 @@ async def test_a_lost_workers_late_report_changes_nothing(host: Host) -> None:
     await host.rescuer.tick()
     late = Outcome(attempt_id=claimed.attempt.id, fence=claimed.attempt.fence, state=RunState.SUCCEEDED)
     beginning = Beginning(attempt_id=claimed.attempt.id, fence=claimed.attempt.fence)
-    assert await host.work.record([beginning], [late]) == {claimed.attempt.id}
+    assert await host.work.record([beginning], []) == {claimed.attempt.id}
+    await host.work.record([beginning], [late])
     assert (await host.attempt(wire_id)).state is RunState.FAILED
 
 

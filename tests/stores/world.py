@@ -10,7 +10,8 @@ from waterclock.domain.run import ENDED, LIVE, Attempt, RunState
 from waterclock.domain.trigger import Action, FireRules, Target, Trigger, TriggerSpec, TriggerType
 from waterclock.stores.base import Database, Tx
 from waterclock.stores.ops import claiming, ending, firing, jobs, reading, starting, stopping, triggers
-from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed
+from waterclock.domain.outcome import Beginning
+from waterclock.stores.ops.claiming import Claimant, Claimed
 from waterclock.stores.ops.firing import Fired
 from waterclock.stores.ops.newruns import Inserted
 

@@ -10,12 +10,24 @@ WORKER_LOST: Final = "worker lost: its lease ran out before it reported an end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beginning:
+    """A process exists for this attempt."""
+
+    attempt_id: int
+    fence: int
+    pid: int | None = None
+    pid_started_at: int | None = None
+    log_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The end of one attempt; `fence` is what entitles the writer to record it."""
 
     attempt_id: int
     fence: int
     state: RunState
+    beginning: Beginning | None = None  # where it was not stored before: a short program begins and ends in one write
     exit_code: int | None = None
     exit_signal: int | None = None
     cpu_us: int | None = None

@@ -10,7 +10,7 @@ from typing import Final
 
 from waterclock import clock
 from waterclock.domain.errors import CannotRun
-from waterclock.domain.outcome import WORKER_LOST, Outcome
+from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.preparing import CALLABLE, Preparer
 from waterclock.engine.recorder import Recorder
@@ -18,7 +18,7 @@ from waterclock.engine.verdict import outcome_of
 from waterclock.engine.work import Work
 from waterclock.runners.base import Begun, End, Ended, Program, Runner
 from waterclock.runners.logs import tail
-from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed
+from waterclock.stores.ops.claiming import Claimant, Claimed
 
 log: Final = logging.getLogger("waterclock.engine")
 

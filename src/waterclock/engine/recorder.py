@@ -3,9 +3,8 @@
 from collections.abc import Awaitable, Callable, Collection
 from typing import Final
 
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.engine.work import Work
-from waterclock.stores.ops.claiming import Beginning
 
 REST_SECONDS: Final = 3600.0  # it is woken when there is something
 

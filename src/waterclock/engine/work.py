@@ -3,11 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from waterclock.domain.outcome import Outcome
-from waterclock.stores.base import Database, Topic, Tx
-from waterclock.stores.ops import claiming
-from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed, Claims
-from waterclock.stores.ops.ending import end_attempts
+from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.stores.base import Database, Topic
+from waterclock.stores.ops import claiming, recording
+from waterclock.stores.ops.claiming import Claimant, Claimed, Claims
 
 
 class Work(Protocol):
@@ -41,7 +40,7 @@ class StoreWork:
         await self._database.write(claiming.release, node=node, attempt_ids=attempt_ids)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-        return await self._database.write(_record, beginnings, outcomes)
+        return await self._database.write(recording.record, beginnings=beginnings, outcomes=outcomes)
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)
@@ -54,10 +53,3 @@ class StoreWork:
 
     def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
         return self._database.listen(topic, heard)
-
-
-async def _record(tx: Tx, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-    lost = await claiming.begin(tx, beginnings) if beginnings else frozenset()
-    if outcomes:
-        await end_attempts(tx, outcomes)
-    return lost

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+from waterclock.compose import Services
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
 from waterclock.faces.glue.face import Authenticate, Glue
@@ -13,7 +14,6 @@ from waterclock.faces.http.auth import Anybody, Signatures
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import bind, serve
-from waterclock.compose import Folders, Services
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 

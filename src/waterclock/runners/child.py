@@ -1,10 +1,11 @@
 """The last moments before a program: a fresh fork becomes it, or says in words why it cannot.
 
-Everything here runs between fork and the program itself; nothing is imported. The numbers of its pipes are fixed, so that
-all others can be closed.
+Everything here runs between fork and the program itself; nothing is imported. The numbers of its pipes are fixed, so
+that all others can be closed.
 """
 
 import errno
+import fcntl
 import os
 import signal
 import sys
@@ -36,16 +37,20 @@ class Birth:
 def become(birth: Birth) -> NoReturn:
     """Wait for the order, and turn this process into the program."""
     _leave_the_keeper(birth)
+    _die_with(birth.keeper)
+    linux.name_process("wc-spare")
     slot = linux.EnvironmentSlot()
     warm.rehearse()
     program = _wait_for_order()
     try:
         limits.apply(program.limits)
         limits.become_user(program.user)
-        _die_with(birth.keeper)
+        if program.user is not None:  # the kernel forgets it with the old user
+            _die_with(birth.keeper)
         _enter(program.cwd)
         if program.warm and (script := warm.load(program)) is not None:
             slot.write(token(program))
+            linux.name_process(os.path.basename(program.argv[0]))
             os.close(STATUS_FD)
             warm.run(script)
         _execute(program)
@@ -69,10 +74,10 @@ def _leave_the_keeper(birth: Birth) -> None:
     """A session of its own, nothing of the keeper's open, signals and mask as a login shell would have them."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    for source, target in ((nothing, 0), (birth.output, 1), (birth.output, 2)):
-        os.dup2(source, target)
-    os.dup2(birth.status, STATUS_FD, inheritable=False)
-    os.dup2(birth.orders, _ORDERS_FD, inheritable=False)
+    given = (nothing, birth.output, birth.output, birth.status, birth.orders)
+    aside = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(given)) for fd in given]  # else one may overwrite the next
+    for target, source in enumerate(aside):
+        os.dup2(source, target, inheritable=target < STATUS_FD)
     os.closerange(_ORDERS_FD + 1, os.sysconf("SC_OPEN_MAX"))
     signal.set_wakeup_fd(-1)
     for number in (signal.SIGCHLD, *KEEPERS_IGNORE):

@@ -26,7 +26,7 @@ def die_with_parent() -> None:
 
 def name_process(name: str) -> None:
     """What ps and top show."""
-    buffer = ctypes.create_string_buffer(name.encode()[:15])
+    buffer = ctypes.create_string_buffer(os.fsencode(name)[:15])
     _libc.prctl(_PR_SET_NAME, buffer, 0, 0, 0)
 
 

@@ -1,7 +1,7 @@
 """A process in reserve: forked before anybody needs it, it waits for the program that it is to become.
 
-A fork is most of what a short run costs, and most of that is the copying of pages that any code touches first. Done while
-the keeper has nothing else to do, it is not on the way from an order to the program's first line.
+A fork is most of what a short run costs, and most of that is the copying of pages that any code touches first. Done
+while the keeper has nothing else to do, it is not on the way from an order to the program's first line.
 """
 
 import os

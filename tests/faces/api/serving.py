@@ -11,7 +11,7 @@ import httpx
 from starlette.types import Receive, Scope, Send
 
 from waterclock.domain.access import Caller, Role
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.rules import GUARDED
 from waterclock.domain.run import RunState
 from waterclock.engine.work import StoreWork
@@ -30,7 +30,7 @@ from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 from waterclock.stores.ops import access as access_ops
-from waterclock.stores.ops.claiming import Beginning, Claimant, Claimed
+from waterclock.stores.ops.claiming import Claimant, Claimed
 from waterclock.stores.sqlite import SqliteDatabase
 
 PATIENCE_SECONDS = 20.0
@@ -70,8 +70,22 @@ class Hand:
         self._log_root = log_root
         self._claimant = Claimant(node="node-1", host="host-1", labels=("",))
 
+    async def begin_soon(self) -> "Held":
+        """As soon as there is something to begin."""
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while (held := await self._begin()) is None:
+                await asyncio.sleep(0.02)
+        return held
+
     async def begin(self) -> "Held":
+        held = await self._begin()
+        assert held is not None, "there is nothing to begin"
+        return held
+
+    async def _begin(self) -> "Held | None":
         claims = await self._work.claim(self._claimant, limit=1, ttl_seconds=60)
+        if not claims.claimed:
+            return None
         (claimed,) = claims.claimed
         path = self._log_root / f"{claimed.attempt.wire_id}.log"
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,11 +1,13 @@
 """Jobs over the wire, with boto3."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from tests.faces.glue.calls import make_job, refused
+from tests.faces.http.raw import signed_call
 from tests.faces.http.served import SCRIPT, Account, Served
 from waterclock.domain.access import Role
 
@@ -86,7 +88,9 @@ def test_other_names_are_refused_and_leave_nothing(glue: Any, name: str) -> None
         ({"Tags": {f"k{number}": "" for number in range(51)}}, "tags"),
     ],
 )
-def test_a_job_that_cannot_be_is_refused_by_the_name_of_the_member(glue: Any, given: dict[str, Any], named: str) -> None:
+def test_a_job_that_cannot_be_is_refused_by_the_name_of_the_member(
+    glue: Any, given: dict[str, Any], named: str
+) -> None:
     with refused("InvalidInputException", named):
         make_job(glue, **given)
     assert glue.list_jobs()["JobNames"] == []
@@ -142,7 +146,7 @@ def test_a_deleted_job_is_gone_and_may_be_deleted_again(glue: Any) -> None:
 
 
 def test_what_is_not_there_is_not_found(glue: Any) -> None:
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: glue.get_job(JobName="x"),
         lambda: glue.update_job(JobName="x", JobUpdate={}),
         lambda: glue.start_job_run(JobName="x"),
@@ -150,7 +154,8 @@ def test_what_is_not_there_is_not_found(glue: Any) -> None:
         lambda: glue.get_job_run(JobName="x", RunId="jr_1"),
         lambda: glue.get_triggers(DependentJobName="x"),
         lambda: glue.list_triggers(DependentJobName="x"),
-    ):
+    ]
+    for call in calls:
         with refused("EntityNotFoundException"):
             call()
 
@@ -180,12 +185,13 @@ def test_a_token_of_another_list_is_refused(glue: Any) -> None:
     for name in ("a", "b"):
         make_job(glue, name)
     token = glue.list_jobs(MaxResults=1)["NextToken"]
-    for call in (
+    calls: list[Callable[[], object]] = [
         lambda: glue.list_triggers(NextToken=token),
         lambda: glue.get_job_runs(JobName="a", NextToken=token),
         lambda: glue.get_jobs(NextToken="nonsense"),
         lambda: glue.get_jobs(NextToken=token[:-4]),
-    ):
+    ]
+    for call in calls:
         with refused("InvalidInputException", "NextToken"):
             call()
 
@@ -199,8 +205,6 @@ def test_a_token_shows_another_organisation_only_its_own(glue: Any, served: Serv
 
 @pytest.mark.parametrize("size", [0, 1001])
 def test_a_page_has_a_size_within_the_model(account: Account, size: int) -> None:
-    from tests.faces.http.raw import signed_call
-
     answer = signed_call(account.served, account.key(Role.VIEWER), "GetJobs", {"MaxResults": size})
     assert (answer.status, answer.body["__type"]) == (400, "InvalidInputException")
 

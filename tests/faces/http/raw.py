@@ -2,6 +2,7 @@
 
 import http.client
 import socket
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,10 +37,9 @@ def request(
 ) -> Answer:
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=DEADLINE)
     try:
-        try:
+        # Refused while we are still sending: the answer is there all the same.
+        with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, body=body, headers=headers or {}, encode_chunked=chunked)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # refused while we were still sending: the answer is there all the same
         response = connection.getresponse()
         found = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, found, response.read())

@@ -5,7 +5,7 @@ import asyncio
 import itertools
 import threading
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,8 +14,8 @@ import uvloop
 from botocore.config import Config
 from starlette.applications import Starlette
 
-from waterclock.domain.access import Role
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.access import Caller, Role
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.rules import Rules
 from waterclock.domain.run import RunState
 from waterclock.faces.glue.face import Authenticate, Glue
@@ -132,9 +132,8 @@ class Served:
 
     def begin(self, run_id: str) -> None:
         attempt = self.claim(run_id).attempt
-        beginning = claiming.Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1)
-        begun = self.run(self.database.write(claiming.begin, [beginning]))
-        assert begun == {attempt.id}
+        beginning = Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1)
+        assert not self.run(self.database.write(claiming.begin, [beginning])), "it is not ours any more"
 
     def end(self, run_id: str, state: RunState = RunState.SUCCEEDED, message: str | None = None) -> None:
         attempt = self.claim(run_id).attempt
@@ -161,13 +160,11 @@ class Account:
             served = self.served
             create = access_ops.create_user
             served.run(served.database.write(create, org_id=self.org_id, name=name, role=role))
-            self.keys[name] = served.run(served.access.create_key(self._admin(), name))
+            self.keys[name] = served.run(served.access.create_key(self.admin(), name))
         return self.keys[name]
 
     def client(self, role: Role = Role.AUTHOR, name: str | None = None) -> Any:
         return self.served.client(self.key(role, name))
 
-    def _admin(self) -> Any:
-        from dataclasses import replace
-
+    def admin(self) -> Caller:
         return replace(first_admin(address="", request_id=""), org_id=self.org_id)

@@ -23,7 +23,7 @@ PREFIX: Final = "/api/v1"
 def api_routes(context: Context) -> list[BaseRoute]:
     """For the top of an app: their paths begin with /api/v1. The last one refuses, typed, whatever else lies there."""
     by_path: dict[str, dict[str, Handler]] = {}
-    for method, path, handler in _TABLE:
+    for method, path, handler in TABLE:
         by_path.setdefault(PREFIX + path, {})[method] = handler
     routes: list[BaseRoute] = [ApiRoute(context, path, handlers) for path, handlers in by_path.items()]
     return [*routes, NoSuchPath(context)]
@@ -104,7 +104,7 @@ def _decoded(segment: str) -> str | None:
         return None
 
 
-_TABLE: Final = (
+TABLE: Final = (
     *jobs.ROUTES,
     *triggers.ROUTES,
     *runs.ROUTES,

@@ -17,7 +17,6 @@ from waterclock.faces.glue import jobs, model, runs, triggers
 from waterclock.faces.glue.errors import BodyTooSlow, NotServedYet
 from waterclock.faces.glue.protocol import (
     BODY_LIMIT,
-    UNREAD_BODY,
     Reply,
     failure,
     new_request_id,
@@ -110,7 +109,7 @@ async def _send(reply: Reply, receive: Receive, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     headers.append((b"content-length", str(len(reply.body)).encode()))
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    if reply.status in UNREAD_BODY:
+    if reply.status == 413:
         await send({"type": "http.response.body", "body": reply.body, "more_body": True})
         await drain(receive)
         await send({"type": "http.response.body", "body": b""})

@@ -61,11 +61,17 @@ class Observed:
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":
-                face = scope.get(FACE) or _face_of(scope)
-                self._requests[face, scope.get(ACTION, ""), message["status"]] += 1
+                self._count(scope, message["status"])
             await send(message)
 
-        await self._app(scope, receive, counted)
+        try:
+            await self._app(scope, receive, counted)
+        except Exception:
+            self._count(scope, 500)  # it is answered further out
+            raise
+
+    def _count(self, scope: Scope, status: int) -> None:
+        self._requests[scope.get(FACE) or _face_of(scope), scope.get(ACTION, ""), status] += 1
 
 
 def _face_of(scope: Scope) -> str:

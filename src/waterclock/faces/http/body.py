@@ -69,7 +69,7 @@ async def refuse(scope: Scope, receive: Receive, send: Send, status: int, messag
     """Answer before the body has arrived, and close."""
 
     async def send_then_drain(event: Message) -> None:
-        if event["type"] == "http.response.body":
+        if status == 413 and event["type"] == "http.response.body":
             await send({**event, "more_body": True})
             await drain(receive)
             await send({"type": "http.response.body", "body": b""})

@@ -12,6 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 HEAD_BYTES: Final = 64 * 1024
 HEAD_LINES: Final = 200
 HEAD_SECONDS: Final = 15.0
+LINGER_SECONDS: Final = 1.0
 
 
 class Connection(HttpToolsProtocol):
@@ -19,8 +20,10 @@ class Connection(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._head_bytes = 0  # of the lines that are complete
         self._raw_bytes = 0  # of a head that is not: one endless line completes nothing
-        self._in_head = True
+        self._in_head = self._in_body = False
+        self._begun = 0
         self._head_refused = HTTPStatus.BAD_REQUEST
+        self._refused = False
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -32,18 +35,26 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport.is_closing():
+        if self._refused or self.transport.is_closing():
             return
-        if self._in_head and self._head_timer is None:  # the next request of a kept connection
-            self._expect_head()
+        was_idle, self._begun = not (self._in_head or self._in_body), 0
         super().data_received(data)
-        if self._in_head and self.parser is not None:
-            self._raw_bytes += len(data)
-            if self._raw_bytes > HEAD_BYTES and not self.transport.is_closing():
-                self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        if self._in_head:
+            whole = self._begun == int(was_idle)  # these bytes are all of this one head
+            self._still_in_head(len(data) if whole else 0)
+
+    def _still_in_head(self, more: int) -> None:
+        self._raw_bytes += more
+        if self._refused or self.transport.is_closing():
+            return
+        if self._raw_bytes > HEAD_BYTES:
+            self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
+        elif self._head_timer is None:  # the next request of a kept connection
+            self._expect_head()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._in_head, self._begun = True, self._begun + 1
         self._head_bytes = self._raw_bytes = 0
 
     def on_url(self, url: bytes) -> None:
@@ -57,14 +68,13 @@ class Connection(HttpToolsProtocol):
             raise self._too_large()
 
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._in_body = False, True
         self._stop_timer()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
+        self._in_body = False
         super().on_message_complete()
-        self._in_head = True
-        self._raw_bytes = 0
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn calls when the parser stops, also when it was stopped by us."""
@@ -83,7 +93,6 @@ class Connection(HttpToolsProtocol):
         self._head_timer = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
 
     def _head_is_late(self) -> None:
-        self._head_timer = None
         if not self.transport.is_closing():
             self._refuse(HTTPStatus.REQUEST_TIMEOUT)
 
@@ -100,5 +109,9 @@ class Connection(HttpToolsProtocol):
             f"content-length: {len(body)}",
             "connection: close",
         )
+        self._stop_timer()
+        self._refused = True
         self.transport.write("\r\n".join((*lines, "", "")).encode() + body)
-        self.transport.close()
+        # Closed at once, with bytes unread, the connection would take the answer with it: what comes is thrown away.
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)

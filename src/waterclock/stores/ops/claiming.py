@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from waterclock.domain.job import JobSpec
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.outcome import WORKER_LOST, Outcome
+from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import ENDED, Attempt, RunState
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.ending import end_locked, lock_jobs_of
@@ -37,17 +37,6 @@ class Claims:
     claimed: tuple[Claimed, ...]
     next_due_at: Moment | None  # the next delayed attempt, where nothing was left behind
     now: Moment
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beginning:
-    """A process exists for this attempt."""
-
-    attempt_id: int
-    fence: int
-    pid: int | None = None
-    pid_started_at: int | None = None
-    log_path: str | None = None
 
 
 async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -> Claims:

@@ -76,7 +76,10 @@ def _entitled(attempt: Row, outcome: Outcome) -> bool:
 def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
     was = RunState(attempt["state"])
     ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
-    ends.moves.add(attempt["org_id"], attempt["id"], was, outcome.state, storable(outcome.message))
+    if was is RunState.STARTING and outcome.beginning:
+        ends.moves.add(attempt["org_id"], attempt["id"], was, RunState.RUNNING)
+    last = RunState.RUNNING if was is RunState.STARTING and outcome.beginning else was
+    ends.moves.add(attempt["org_id"], attempt["id"], last, outcome.state, storable(outcome.message))
     retry = plan_retry(
         was=was,
         ended=outcome.state,
@@ -95,6 +98,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
             "state": outcome.state,
             "message": storable(outcome.message),
             "was": run["state"],
+            "started_at": ends.now if outcome.beginning else None,
             "now": ends.now,
         }
     )
@@ -105,6 +109,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
 
 
 def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
+    began = outcome.beginning
     return {
         "id": attempt["id"],
         "run_at": attempt["run_at"],
@@ -116,6 +121,10 @@ def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, objec
         "cpu_us": outcome.cpu_us,
         "peak_rss_bytes": outcome.peak_rss_bytes,
         "message": storable(outcome.message),
+        "started_at": now if began else None,
+        "pid": began.pid if began else None,
+        "pid_started_at": began.pid_started_at if began else None,
+        "log_path": began.log_path if began else None,
         "now": now,
     }
 

@@ -1,21 +1,24 @@
 """What a worker reports of its attempts, beginnings and ends, in one transaction."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.claiming import Beginning, begin
+from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.ending import end_locked, lock_jobs_of
 
 
 async def record(tx: Tx, *, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-    """Those of the beginnings that are not the caller's any more.
+    """Those of the beginnings that are not the caller's any more. What has begun and ended is written once, not twice.
 
     The jobs are locked before the attempts, as everybody does: `begin` and then `end_attempts` would wait in a circle
     with a stop of the same runs.
     """
-    jobs = await lock_jobs_of(tx, [outcome.attempt_id for outcome in outcomes]) if outcomes else {}
-    lost = await begin(tx, beginnings) if beginnings else frozenset()
-    if outcomes:
-        await end_locked(tx, outcomes, jobs, await tx.now())
+    begun = {beginning.attempt_id: beginning for beginning in beginnings}
+    whole = [replace(outcome, beginning=begun.pop(outcome.attempt_id, None)) for outcome in outcomes]
+    jobs = await lock_jobs_of(tx, [outcome.attempt_id for outcome in whole]) if whole else {}
+    lost = await begin(tx, list(begun.values())) if begun else frozenset()
+    if whole:
+        await end_locked(tx, whole, jobs, await tx.now())
     return lost

@@ -96,11 +96,14 @@ WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: end_attempt
 UPDATE attempts SET state = :state, lease_until = NULL, exit_code = :exit_code, exit_signal = :exit_signal,
-  cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, ended_at = :now, updated_at = :now
+  cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, pid = COALESCE(pid, :pid),
+  pid_started_at = COALESCE(pid_started_at, :pid_started_at), log_path = COALESCE(log_path, :log_path),
+  started_at = COALESCE(started_at, :started_at), ended_at = :now, updated_at = :now
 WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
 
 -- name: end_run
-UPDATE runs SET state = :state, message = :message, wait_reason = NULL, phase = NULL, ended_at = :now, updated_at = :now
+UPDATE runs SET state = :state, message = :message, wait_reason = NULL, phase = NULL,
+  started_at = COALESCE(started_at, :started_at), ended_at = :now, updated_at = :now
 WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: retry_run

@@ -53,7 +53,7 @@ SELECT
   COALESCE(o.account, '') AS SCHED_NAME,
   t.name AS TRIGGER_NAME,
   t.owner AS TRIGGER_GROUP,
-  t.expression AS CRON_EXPRESSION,
+  {inner t.schedule expression} AS CRON_EXPRESSION,
   {inner t.schedule timezone} AS TIME_ZONE_ID
 FROM triggers t
 LEFT JOIN organisations o ON o.id = t.org_id
