@@ -1,6 +1,6 @@
 """What the stores can do: fire one-shot triggers, claim, begin and end their runs, in batches; one JSON line per store.
 
-    python bench/store.py [--triggers 5000] [--batch 1000] [sqlite postgres mariadb]
+python bench/store.py [--triggers 5000] [--batch 1000] [sqlite postgres mariadb]
 """
 
 import argparse

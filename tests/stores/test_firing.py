@@ -149,9 +149,7 @@ async def test_the_actions_start_together_under_the_rules_of_aws(world: World) -
 
 
 @pytest.mark.parametrize(("rules", "state"), [(FireRules(), "SKIPPED"), (ALL_AT_ONCE, "FAILED")])
-async def test_over_the_cap_a_fire_leaves_its_reason(
-    world: World, store: Store, rules: FireRules, state: str
-) -> None:
+async def test_over_the_cap_a_fire_leaves_its_reason(world: World, store: Store, rules: FireRules, state: str) -> None:
     await world.job(max_concurrent=1)
     await world.trigger()
     await world.start()

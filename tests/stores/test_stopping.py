@@ -105,9 +105,7 @@ async def test_stop_end_and_rescue_raced_leave_one_terminal_state(shared: Store)
         attempt = await one.claim_one()
         if round_ % 2:
             await one.begin(attempt)
-        ended, _, rescued = await asyncio.gather(
-            one.end(attempt), other.stop(answered.wire_id), third.rescue(margin=0)
-        )
+        ended, _, rescued = await asyncio.gather(one.end(attempt), other.stop(answered.wire_id), third.rescue(margin=0))
         assert len(ended) + len(rescued) == 1
         final = await one.attempt(answered.wire_id)
         if ended:

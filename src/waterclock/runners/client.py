@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from waterclock.domain.errors import Unavailable
-from waterclock.runners import clock, codec, wire
+from waterclock import clock
+from waterclock.runners import codec, wire
 from waterclock.runners.base import Begun, Event, Program
 from waterclock.runners.codec import Order
 from waterclock.runners.worker_line import CONNECT_SECONDS, WorkerLine, connect
@@ -63,7 +64,7 @@ class SupervisorClient:
         self._news.set()
 
     async def start(self, programs: Sequence[Program]) -> None:
-        now = clock.now()
+        now = clock.monotonic()
         orders = [Order(program=program, lease_until=now + program.lease_seconds) for program in programs]
         self._awaited.update(program.attempt_id for program in programs)
         await self._ask({"op": "start", "orders": [codec.order_to_plain(order) for order in orders]})
@@ -115,15 +116,15 @@ class SupervisorClient:
 
     async def _reach(self) -> "tuple[WorkerLine, wire.Message]":
         """A supervisor that has answered: the one that is there, or else a new one."""
-        deadline = clock.now() + CONNECT_SECONDS
+        deadline = clock.monotonic() + CONNECT_SECONDS
         spawn_at = 0.0
-        while clock.now() < deadline:
+        while clock.monotonic() < deadline:
             with contextlib.suppress(OSError):
                 line = await self._dial()
                 return line, await line.greet(next(self._ids))
-            if clock.now() >= spawn_at:  # more than once: the new one may die before it answers, too many leave at once
+            if clock.monotonic() >= spawn_at:  # more than once: the new one may die before it answers, too many leave at once
                 await self._spawn_supervisor()
-                spawn_at = clock.now() + _RESPAWN_SECONDS
+                spawn_at = clock.monotonic() + _RESPAWN_SECONDS
             await asyncio.sleep(_RETRY_SECONDS)
         raise Unavailable(f"the supervisor in {str(self._state_dir)!r} does not answer")
 

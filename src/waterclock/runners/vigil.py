@@ -10,7 +10,8 @@ import signal
 from collections.abc import Callable
 from typing import Final
 
-from waterclock.runners import clock, codec, proc, wire
+from waterclock import clock
+from waterclock.runners import codec, proc, wire
 from waterclock.runners.base import Begun, End, Ended
 from waterclock.runners.burial import Burial
 from waterclock.runners.capped_log import CappedLog
@@ -43,7 +44,7 @@ class Vigil:
 
     def begin(self, spare: Spare, order: Plain) -> bool:
         """Turn the spare into the program; False when it stays a spare, because the program must or can not begin."""
-        if not self._ending.begins(clock.now(), self._program.timeout_seconds):
+        if not self._ending.begins(clock.monotonic(), self._program.timeout_seconds):
             return False
         try:
             self._log = CappedLog(self._program.log_path, self._program.log_cap_bytes)
@@ -86,7 +87,7 @@ class Vigil:
     def _patience_seconds(self) -> float:
         if self._ending.is_killing:
             return _CHASE_SECONDS
-        return min(max(0.0, self._ending.next_at() - clock.now()), _LONGEST_WAIT_SECONDS)
+        return min(max(0.0, self._ending.next_at() - clock.monotonic()), _LONGEST_WAIT_SECONDS)
 
     def _move_output(self) -> None:
         if self._log is not None and self._output >= 0 and not self._log.take(self._output):
@@ -103,7 +104,7 @@ class Vigil:
             if "lease_until" in message:
                 self._ending.lease_until = message["lease_until"]
             elif "stop" in message:
-                self._ending.stops(End(message["stop"]), clock.now())
+                self._ending.stops(End(message["stop"]), clock.monotonic())
             elif "kill" in message:
                 self._ending.kills(End(message["kill"]))
 
@@ -139,7 +140,7 @@ class Vigil:
 
     def _act(self) -> None:
         if not self._burial.is_over:
-            sign = self._ending.decide(clock.now())
+            sign = self._ending.decide(clock.monotonic())
             if sign is not None:
                 self._burial.signal_all(sign)
                 self._lose_patience(sign)

@@ -6,7 +6,7 @@ from waterclock.domain.errors import AlreadyExists
 from waterclock.stores.base import Values
 
 # Which value a person would call its name.
-_NAMED: Final = ("name", "account", "wire_id", "fire_at", "id")
+_NAMED: Final = ("account", "name", "wire_id", "fire_at", "id")
 
 
 def duplicate(statement: str, values: Values | None) -> AlreadyExists:

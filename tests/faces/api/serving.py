@@ -4,7 +4,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
@@ -114,12 +114,12 @@ class Held:
 
 
 @asynccontextmanager
-async def served(folder: Path, *, auth: str = "keys") -> AsyncIterator[Served]:
+async def served(folder: Path, *, auth: str = "keys", stopping: asyncio.Event | None = None) -> AsyncIterator[Served]:
     database = SqliteDatabase(str(folder / "waterclock.db"))
     await database.open()
     await database.migrate()
     settings = Settings(data_dir=folder, auth=auth)
-    context = context_of(settings, database)
+    context = replace(context_of(settings, database), stopping=stopping)
     made: list[FirstStart] = []
     await context.access.first_start(made.append)
     (folder / "token").write_text(made[0].token + "\n")

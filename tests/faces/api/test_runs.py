@@ -6,7 +6,7 @@ import json
 import httpx
 import pytest
 
-from tests.faces.api.serving import PATIENCE_SECONDS, Served
+from tests.faces.api.serving import PATIENCE_SECONDS, Served, served
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Topic
 
@@ -249,6 +249,24 @@ async def test_a_follower_that_goes_away_is_forgotten(server: Served, monkeypatc
     async with asyncio.timeout(PATIENCE_SECONDS):
         while listening:
             await asyncio.sleep(0.01)
+
+
+async def test_a_server_that_stops_keeps_nobody_following(tmp_path_factory: pytest.TempPathFactory) -> None:
+    stopping = asyncio.Event()
+    async with served(tmp_path_factory.mktemp("stopping"), stopping=stopping) as server:
+        await server.client.post("/jobs", json={"name": "load", "kind": "python"})
+        wire_id = await start(server.client)
+        held = await server.hand.begin()
+        held.write(b"one\n")
+        follow = f"/runs/{wire_id}/log/follow"
+        async with server.client.stream("GET", follow) as response:
+            texts = response.aiter_text()
+            assert await anext(texts) == "one\n"
+            stopping.set()
+            assert "the server is stopping" in await anext(texts)
+        events = (await server.client.get(follow, headers={"accept": "text/event-stream"})).text
+        assert events.startswith("event: error\n")
+        assert '"unavailable"' in events
 
 
 async def test_following_nobodys_run_is_refused_before_it_streams(api: httpx.AsyncClient) -> None:

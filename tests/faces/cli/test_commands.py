@@ -209,6 +209,28 @@ async def test_what_went_wrong_is_one_line_on_stderr(wc: CommandLine) -> None:
         assert said.err.count("\n") == 1
 
 
+async def test_an_argument_that_is_no_text_is_refused(wc: CommandLine) -> None:
+    for args in (("job", "show", "\udcff"), ("run", "start", "\udcff"), ("cron", "next", "\udcff")):
+        said = await wc(*args)
+        assert (said.code, said.err.count("\n")) == (2, 1), said
+
+
+async def test_a_log_is_printed_in_whatever_encoding(wc: CommandLine, server: Served) -> None:
+    await server.client.post("/jobs", json={"name": "load", "kind": "python"})
+    wire_id = await wc.ok("run", "start", "load")
+    held = await server.hand.begin_soon()
+    held.write("việc".encode())
+    said = await wc("run", "logs", wire_id.strip(), PYTHONIOENCODING="latin-1")
+    assert (said.code, said.out) == (0, "vi\\u1ec7c")
+
+
+def test_a_group_alone_explains_itself() -> None:
+    for args in ([], ["run"]):
+        said = CliRunner().invoke(main, args)
+        assert "Usage: " in said.output
+        assert "Commands:" in said.output
+
+
 async def test_without_a_token_it_says_where_one_is_looked_for(wc: CommandLine) -> None:
     said = await wc.here("job", "list", WATERCLOCK_DATA_DIR="/nonexistent")
     assert said.code == 2

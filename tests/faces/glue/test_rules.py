@@ -8,7 +8,9 @@ from tests.faces.glue.calls import make_job, make_trigger, refused, state_of, st
 from tests.faces.http.served import SCRIPT, Account, Served
 from tests.faces.http.ticking import fire_until
 from waterclock.domain.run import RunState
+from waterclock.services.jobs import Jobs
 from waterclock.services.paging import PageRequest
+from waterclock.services.runs import Runs
 from waterclock.services.triggers import Triggers
 
 NIGHTLY = "cron(15 12 * * ? *)"
@@ -72,6 +74,10 @@ def test_guarded_a_fire_over_the_cap_is_skipped_with_the_reason(glue: Any, accou
     fire(glue)
     fire(glue)
     assert states_of(glue) == ["STARTING"]
+    served = account.served
+    triggers = Triggers(served.database, served.rules, {})
+    fires = served.run(triggers.fires(account.admin(), "glue", "trigger", PageRequest())).items
+    assert len(fires) == 2
 
 
 def test_aws_a_fire_over_the_cap_is_a_failed_run_that_says_so(aws: Any) -> None:
@@ -156,9 +162,11 @@ def test_aws_a_job_in_use_may_be_updated_and_deleted_and_a_later_fire_is_an_erro
     assert state_of(aws, run_id) == "STARTING"
     fire(aws)
     served = aws_account.served
-    triggers = Triggers(served.database, served.rules, {})
-    fires = served.run(triggers.fires(aws_account.admin(), "glue", "trigger", PageRequest()))
-    assert len(fires.items) == 1
+    runs = Runs(served.database, Jobs(served.database, served.rules))
+    (gone,) = served.run(runs.list(aws_account.admin(), ["glue"], [RunState.ERROR], PageRequest())).items
+    shown = aws.get_job_run(JobName="job", RunId=gone.wire_id)["JobRun"]
+    assert (shown["JobRunState"], shown["TriggerName"]) == ("ERROR", "trigger")
+    assert "'job'" in shown["ErrorMessage"]
 
 
 def test_guarded_stopping_a_trigger_stops_its_live_runs(glue: Any, served: Served, account: Account) -> None:

@@ -1,5 +1,6 @@
 """What the API is given by the composition root: the services, by name."""
 
+import asyncio
 from dataclasses import dataclass
 
 from waterclock.services.access import Access
@@ -20,3 +21,4 @@ class Context:
     runs: Runs
     logs: Logs
     cluster: Cluster
+    stopping: asyncio.Event | None = None  # set when the server is to stop: then nobody is kept following

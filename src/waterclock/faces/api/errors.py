@@ -40,10 +40,17 @@ FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_a
 
 
 def answer(error: WaterclockError) -> Response:
-    status, kind = next((status, kind) for known, status, kind in ANSWERS if isinstance(error, known))
-    field, message = _field(error), _message(error)
-    body = {"error": {"type": kind, "message": message, "field": field}}
+    status, _ = _answer(error)
+    body = {"error": described(error)}
     return Response(orjson.dumps(body), status, headers=_headers(error, status), media_type="application/json")
+
+
+def described(error: WaterclockError) -> dict[str, str | None]:
+    return {"type": _answer(error)[1], "message": _message(error), "field": _field(error)}
+
+
+def _answer(error: WaterclockError) -> tuple[int, str]:
+    return next((status, kind) for known, status, kind in ANSWERS if isinstance(error, known))
 
 
 def _field(error: WaterclockError) -> str | None:

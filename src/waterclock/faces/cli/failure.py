@@ -27,6 +27,8 @@ def failure_of(error: Exception) -> Failure:
     match error:
         case InvalidInput():
             return Refused(str(error))
+        case UnicodeEncodeError():
+            return Refused("an argument is not UTF-8")
         case WaterclockError():
             return Failure(str(error))
         case OSError(strerror=str(reason), filename=str(name)):

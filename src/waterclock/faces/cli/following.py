@@ -1,6 +1,7 @@
 """Following a run: its log on stdout, what becomes of it on stderr, from its start to its last attempt's end."""
 
 import sys
+import time
 from typing import Any, Final
 
 import click
@@ -69,26 +70,23 @@ def _follow_attempt(client: Client, wire_id: str, progress: Progress) -> dict[st
         try:
             for name, data in client.events(path("runs", wire_id, "log", "follow"), offset=offset):
                 reached, pause = True, FIRST_PAUSE_SECONDS
-                if name == "log":
-                    offset = data["next_offset"]
-                    progress.make_room()
-                    click.echo(data["text"], nl=False)
-                else:
-                    progress.saw(data)
+                match name:
+                    case "log":
+                        offset = data["next_offset"]
+                        progress.make_room()
+                        click.echo(data["text"], nl=False)
+                    case "state" | "end":
+                        progress.saw(data)
+                    case "error":
+                        progress.say(f"{data['message']}; trying again in {pause:g} s")
                 if name == "end":
                     return dict(data)
         except Lost as problem:
             if not reached:
                 raise
             progress.say(f"{problem.message}; trying again in {pause:g} s")
-        _wait(pause)
+        time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
-
-
-def _wait(seconds: float) -> None:
-    import time
-
-    time.sleep(seconds)
 
 
 def _because(run: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """`waterclock`: the groups of commands, and the one place where their failures become lines and exit codes."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -37,8 +38,12 @@ class Root(LazyGroup):
     ) -> Any:
         if not standalone_mode:
             return super().main(args, standalone_mode=False, **more)
+        _never_fail_to_print()
         try:
             code = super().main(args, standalone_mode=False, **more)
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            code = error.exit_code
         except click.ClickException as error:
             click.echo(shown(error), err=True)
             code = error.exit_code
@@ -54,8 +59,14 @@ class Root(LazyGroup):
             return super().invoke(ctx)
         except BrokenPipeError:
             raise
-        except (WaterclockError, OSError) as error:
+        except (WaterclockError, OSError, UnicodeEncodeError) as error:
             raise failure_of(error) from error
+
+
+def _never_fail_to_print() -> None:
+    """A log may hold what a terminal's encoding does not."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 @click.command(cls=Root, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

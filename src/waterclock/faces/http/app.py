@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from typing import Final
-from uuid import uuid4
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -12,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from waterclock.faces.http.body import Limited
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID
+from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, new_request_id
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.problems import on_http_exception, on_unexpected
 
@@ -57,7 +56,7 @@ class Observed:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        scope[REQUEST_ID] = str(uuid4())
+        scope[REQUEST_ID] = new_request_id()
 
         async def counted(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from waterclock.runners import cgroup, clock, linux, proc
+from waterclock import clock
+from waterclock.runners import cgroup, linux, proc
 from waterclock.runners.base import End, Leases
 from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.supervisor import recovery
@@ -122,8 +123,8 @@ class _Life:
             if self._is_leaving:
                 self._end_all()
             self._supervisor.tick()
-            self._supervisor.remind(clock.now() - self._ttl_seconds / 3)
-            await self._rest(clock.now() + _TICK_SECONDS)
+            self._supervisor.remind(clock.monotonic() - self._ttl_seconds / 3)
+            await self._rest(clock.monotonic() + _TICK_SECONDS)
         renewing.cancel()
         (self._state_dir / SOCKET_NAME).unlink(missing_ok=True)
         self._door.close()
@@ -131,7 +132,7 @@ class _Life:
         await self._leave_no_group()
 
     async def _rest(self, until: float) -> None:
-        while not self._wake.is_set() and (left := until - clock.now()) > 0:
+        while not self._wake.is_set() and (left := until - clock.monotonic()) > 0:
             self._supervisor.provide()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_WAITING_TICK_SECONDS if self._supervisor.has_waiting else left):
@@ -156,7 +157,7 @@ class _Life:
                     attempt_id=trace.attempt_id,
                     fence=trace.fence,
                     token=trace.token,
-                    lease_until=clock.now(),
+                    lease_until=clock.monotonic(),
                     begun=trace.begun,
                     ended=trace.ended,
                 )
@@ -186,4 +187,4 @@ class _Life:
             return False
         if self._is_leaving:
             return True
-        return not self._door.has_guests and clock.now() - self._door.left_at > self._idle_seconds
+        return not self._door.has_guests and clock.monotonic() - self._door.left_at > self._idle_seconds

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from waterclock.runners import clock, codec, wire
+from waterclock import clock
+from waterclock.runners import codec, wire
 from waterclock.runners.base import Event
 from waterclock.runners.supervisor.attempts import Attempts
 from waterclock.runners.supervisor.supervisor import Supervisor
@@ -28,7 +29,7 @@ class Door:
         self._guests: set[Guest] = set()
         self._server: asyncio.Server | None = None
         self.supervisor: Supervisor | None = None
-        self.left_at = clock.now()
+        self.left_at = clock.monotonic()
 
     async def open(self, state_dir: Path) -> None:
         loop = asyncio.get_running_loop()
@@ -46,7 +47,7 @@ class Door:
 
     def has_live_guest(self) -> bool:
         """A worker that was heard of lately: one that is stopped or hangs must not hold its runs for ever."""
-        since = clock.now() - self._ttl_seconds / 2
+        since = clock.monotonic() - self._ttl_seconds / 2
         return any(guest.heard_at >= since for guest in self._guests)
 
     def tell(self, events: Sequence[Event]) -> None:
@@ -65,7 +66,7 @@ class Door:
 
     def leave(self, guest: "Guest") -> None:
         self._guests.discard(guest)
-        self.left_at = clock.now()
+        self.left_at = clock.monotonic()
 
 
 class Guest(asyncio.Protocol):
@@ -75,7 +76,7 @@ class Guest(asyncio.Protocol):
         self._door = door
         self._decoder = wire.Decoder()
         self._transport: asyncio.Transport | None = None
-        self.heard_at = clock.now()
+        self.heard_at = clock.monotonic()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -88,7 +89,7 @@ class Guest(asyncio.Protocol):
         self._door.leave(self)
 
     def data_received(self, data: bytes) -> None:
-        self.heard_at = clock.now()
+        self.heard_at = clock.monotonic()
         try:
             self._decoder.feed(data)
             for message in self._decoder.messages():

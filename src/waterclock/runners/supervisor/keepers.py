@@ -7,7 +7,8 @@ import socket
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from waterclock.runners import clock, proc, wire
+from waterclock import clock
+from waterclock.runners import proc, wire
 from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.proc import Process
 from waterclock.runners.supervisor.zygote import Zygote
@@ -74,7 +75,7 @@ class KeeperLink(asyncio.Protocol):
 class Keepers:
     """Take one, give it back; the pool decides how many there are."""
 
-    def __init__(self, zygote: Zygote, listener: Listener, now: Callable[[], float] = clock.now) -> None:
+    def __init__(self, zygote: Zygote, listener: Listener, now: Callable[[], float] = clock.monotonic) -> None:
         self.listener = listener
         self._zygote = zygote
         self._now = now

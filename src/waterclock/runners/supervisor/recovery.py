@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from waterclock.runners import clock, last_words, proc
+from waterclock import clock
+from waterclock.runners import last_words, proc
 from waterclock.runners.base import End, Ended
 from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.proc import Process
@@ -46,9 +47,9 @@ def _how_it_ended(trace: Trace, ends_dir: Path) -> Ended:
 
 
 def _wait_for_keepers(keepers: Iterable[Process]) -> None:
-    deadline = clock.now() + _KEEPER_PATIENCE_SECONDS
+    deadline = clock.monotonic() + _KEEPER_PATIENCE_SECONDS
     for keeper in keepers:
-        while proc.is_alive(keeper) and clock.now() < deadline:
+        while proc.is_alive(keeper) and clock.monotonic() < deadline:
             time.sleep(_ROUND_SECONDS)
 
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from waterclock.runners import clock
+from waterclock import clock
 from waterclock.runners.base import Leases
 from waterclock.runners.supervisor.attempts import Attempt
 
@@ -51,11 +51,11 @@ class Renewer:
 
     async def tick(self) -> None:
         held = self._held()
-        if is_due(held, clock.now(), self._ttl_seconds):
+        if is_due(held, clock.monotonic(), self._ttl_seconds):
             await self._renew(held)
 
     async def _renew(self, held: Sequence[Attempt]) -> None:
-        asked_at = clock.now()
+        asked_at = clock.monotonic()
         still_ours = await self._ask([(attempt.attempt_id, attempt.fence) for attempt in held])
         if still_ours is None:
             return

@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from waterclock.runners import clock, codec, wire
+from waterclock import clock
+from waterclock.runners import codec, wire
 from waterclock.runners.base import Begun, End, Ended, Event
 from waterclock.runners.child import token
 from waterclock.runners.codec import Order
@@ -86,7 +87,7 @@ class Supervisor:
 
     def tick(self) -> None:
         """What no event brings about: expired leases, keepers that do not obey, keepers to be had."""
-        now = clock.now()
+        now = clock.monotonic()
         for attempt in self._attempts.alive():
             if attempt.order is not None and now >= attempt.lease_until:
                 self.lose(attempt)
@@ -157,7 +158,7 @@ class Supervisor:
         self._links.pop(attempt.attempt_id, None)
         if attempt.foretold is not None:
             self._ended(attempt, attempt.foretold)
-        elif attempt.is_refused or clock.now() >= attempt.lease_until:
+        elif attempt.is_refused or clock.monotonic() >= attempt.lease_until:
             self._ended(attempt, attempt.end(End.LEASE_LOST, "its lease ran out"))
         else:
             self._ended(attempt, attempt.end(End.LOST, "its keeper was killed; how the program ended is unknown"))
@@ -221,7 +222,7 @@ class Supervisor:
         self._say_end(attempt, ended)
 
     def _say_end(self, attempt: Attempt, ended: Ended) -> None:
-        attempt.told_at = clock.now()
+        attempt.told_at = clock.monotonic()
         self._out.to_workers(ended)
 
     def _order_keeper(self, attempt: Attempt, message: wire.Message) -> None:

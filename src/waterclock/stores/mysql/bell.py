@@ -30,12 +30,14 @@ class Bell:
         self._listeners = listeners
         self._rung: set[Topic] = set()
         self._ringing = asyncio.Event()
+        self._closed = False
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
         self._task = asyncio.create_task(self._watch(), name="mysql-bell")
 
     async def close(self) -> None:
+        self._closed = True  # a cancellation in the middle of connecting may get lost
         if self._task:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -48,7 +50,7 @@ class Bell:
 
     async def _watch(self) -> None:
         seen: Counts | None = None
-        while True:
+        while not self._closed:
             try:
                 seen = await self._round(seen)
             except (ConnectionLost, RolledBack, Unavailable, StatementFailed):

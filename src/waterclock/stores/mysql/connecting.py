@@ -36,6 +36,7 @@ class Flavour:
     why: str
     collation: str  # binary, and trailing spaces count
     session: str
+    patient: str  # for migrations
 
 
 MARIADB: Final = Flavour(
@@ -45,6 +46,7 @@ MARIADB: Final = Flavour(
     collation="utf8mb4_nopad_bin",
     session=f"SET SESSION max_statement_time = {ANSWER_SECONDS}, idle_transaction_timeout = {IDLE_SECONDS},"
     " in_predicate_conversion_threshold = 0",
+    patient="SET SESSION max_statement_time = 0, idle_transaction_timeout = 0",
 )
 MYSQL: Final = Flavour(
     name="MySQL",
@@ -52,6 +54,7 @@ MYSQL: Final = Flavour(
     why="SKIP LOCKED and CHECK",
     collation="utf8mb4_0900_bin",
     session=f"SET SESSION max_execution_time = {ANSWER_SECONDS * 1000:.0f}, wait_timeout = 30",
+    patient="SET SESSION max_execution_time = 0, wait_timeout = 28800",
 )
 
 
@@ -122,11 +125,11 @@ class Place:
 
 
 async def _furnished(connection: Any) -> Flavour:
-    async with connection.cursor() as cursor:
-        await cursor.execute("SELECT VERSION() AS version")
-        flavour = flavour_of((await cursor.fetchone())["version"])
-        for statement in (*COMMON, flavour.session, NAMES):
-            await cursor.execute(statement)
+    cursor = connection.cursor()
+    await cursor.execute("SELECT VERSION() AS version")
+    flavour = flavour_of((await cursor.fetchone())["version"])
+    for statement in (*COMMON, flavour.session, NAMES):
+        await cursor.execute(statement)
     return flavour
 
 

@@ -54,7 +54,7 @@ class MysqlDatabase(ServerDatabase):
         except DRIVER_ERRORS as problem:
             raise _unreachable(problem) from problem
         try:
-            return await migrating.migrate(connection, self._place.database, flavour.collation)
+            return await migrating.migrate(connection, self._place.database, flavour)
         finally:
             connection.close()
 
@@ -109,7 +109,8 @@ class MysqlDatabase(ServerDatabase):
         """One statement, committed at once: its rows, and LAST_INSERT_ID."""
         connection = await self._lent(self._beside)
         try:
-            async with asyncio.timeout(BORROW_SECONDS), connection.cursor() as cursor:
+            cursor = connection.cursor()
+            async with asyncio.timeout(BORROW_SECONDS):
                 await cursor.execute(sql, values)
                 return await cursor.fetchall(), cursor.lastrowid
         except DRIVER_ERRORS as problem:

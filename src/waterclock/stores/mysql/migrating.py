@@ -8,6 +8,7 @@ from asyncmy.errors import MySQLError
 from waterclock.domain.errors import Unavailable
 from waterclock.stores.dialect import MYSQL
 from waterclock.stores.migrations import BOOK, Migration, migrations
+from waterclock.stores.mysql.connecting import Flavour
 from waterclock.stores.mysql.faults import code_of
 from waterclock.stores.views import refresh_views
 
@@ -16,18 +17,16 @@ PATIENCE_SECONDS: Final = 300
 DONE_BEFORE: Final = frozenset({1050, 1061, 1060, 1062, 1091})
 
 
-async def migrate(connection: Any, database: str, collation: str) -> Sequence[str]:
-    """The connection autocommits."""
-    async with connection.cursor() as cursor:
-        await cursor.execute("SELECT GET_LOCK(%s, %s) AS got", (_lock(database), PATIENCE_SECONDS))
-        if (await cursor.fetchone())["got"] != 1:
-            raise Unavailable("another process is migrating this database")
-        try:
-            await cursor.execute(f"SET SESSION lock_wait_timeout = {PATIENCE_SECONDS}")
-            await cursor.execute(BOOK)
-            return await _take_steps(cursor, collation)
-        finally:
-            await cursor.execute("SELECT RELEASE_LOCK(%s)", (_lock(database),))
+async def migrate(connection: Any, database: str, flavour: Flavour) -> Sequence[str]:
+    """The connection autocommits, and is closed afterwards: the lock goes with it."""
+    cursor = connection.cursor()
+    await cursor.execute(f"SET SESSION lock_wait_timeout = {PATIENCE_SECONDS}")
+    await cursor.execute(flavour.patient)
+    await cursor.execute("SELECT GET_LOCK(%s, %s) AS got", (_lock(database), PATIENCE_SECONDS))
+    if (await cursor.fetchone())["got"] != 1:
+        raise Unavailable("another process is migrating this database")
+    await cursor.execute(BOOK)
+    return await _take_steps(cursor, flavour.collation)
 
 
 def _lock(database: str) -> str:

@@ -102,7 +102,9 @@ class MysqlSession:
 
     async def _execute(self, name: str, statement: Bound, values: Values | None = None) -> tuple[Sequence[Row], int]:
         try:
-            async with asyncio.timeout(self._patience), self._connection.cursor() as cursor:
+            # Not `with` a cursor: its exit would ask a dead connection for more, and hide a cancellation.
+            cursor = self._connection.cursor()
+            async with asyncio.timeout(self._patience):
                 await cursor.execute(statement.sql, statement.values or None)
                 return cast(Sequence[Row], await cursor.fetchall()), cursor.rowcount
         except DRIVER_ERRORS as problem:
