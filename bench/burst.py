@@ -23,9 +23,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    with data_dir() as folder, store(given.store, folder) as url:
-        with waterclock("engine", folder, url, callables="bench.noop:noop"):
-            figures = asyncio.run(_burst(url, given.count, given.lead_seconds))
+    with (
+        data_dir() as folder,
+        store(given.store, folder) as url,
+        waterclock("engine", folder, url, callables="bench.noop:noop"),
+    ):
+        figures = asyncio.run(_burst(url, given.count, given.lead_seconds))
     report("burst", store=given.store, count=given.count, **figures)
 
 

@@ -8,7 +8,11 @@ import boto3
 
 from bench.harness import data_dir, report, spread, store, waterclock
 
-SCRIPT = "import time; now = time.time()\nimport os\nopen(os.environ['WATERCLOCK_RUN_ID'].join([{folder!r} + '/', '.first']), 'w').write(repr(now))\n"
+SCRIPT = """import time; now = time.time()
+import os
+with open(os.path.join({folder!r}, os.environ["WATERCLOCK_RUN_ID"]), "w") as file:
+    file.write(repr(now))
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +39,7 @@ def _measure(address: str, folder: Path, script: Path, seen: Path, count: int) -
     for number in range(count + 10):
         run_id = glue.start_job_run(JobName="first")["JobRunId"]
         answered = time.time()
-        mark = seen / f"{run_id}.first"
+        mark = seen / run_id
         while not mark.exists() or not mark.read_text():
             time.sleep(0.0005)
         if number >= 10:  # the first ones warm caches

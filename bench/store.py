@@ -18,13 +18,14 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from tests.services.mariadb import MariadbServer
 from tests.services.postgres import PostgresServer
+from waterclock.domain.claim import Claimant
 from waterclock.domain.job import JobSpec
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import Action, Target, TriggerSpec, TriggerType
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.claiming import Beginning, Claimant, begin, claim
+from waterclock.stores.ops.claiming import begin, claim
 from waterclock.stores.ops.ending import end_attempts
 from waterclock.stores.ops.firing import fire_due
 from waterclock.stores.ops.jobs import create_job

@@ -11,8 +11,8 @@ def wall_us() -> int:
 def monotonic() -> float:
     """Seconds since boot: for spans, deadlines and leases held locally.
 
-    It goes on while the host sleeps. A lease is promised in the database's time; a clock that stands still while a laptop
-    or a virtual machine is suspended would let a program outlive it. One for the whole host, so that a moment
+    It goes on while the host sleeps. A lease is promised in the database's time; a clock that stands still while a
+    laptop or a virtual machine is suspended would let a program outlive it. One for the whole host, so that a moment
     may be sent from one process to another.
     """
     return time.clock_gettime(time.CLOCK_BOOTTIME)

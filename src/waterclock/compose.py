@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Final
 
 import waterclock
+from waterclock.domain.claim import Claimant
+from waterclock.domain.job import CALLABLE
 from waterclock.domain.trigger import FireRules
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
 from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.node import Node
-from waterclock.engine.preparing import CALLABLE, Preparer
 from waterclock.engine.pruner import Pruner
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.stopper import Stopper
@@ -24,6 +25,7 @@ from waterclock.engine.work import StoreWork
 from waterclock.runners.base import Runner
 from waterclock.runners.callables import CallableRunner, import_callables
 from waterclock.runners.client import SupervisorClient
+from waterclock.runners.preparing import Preparer
 from waterclock.runners.scripts import Scripts, s3_reader
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
@@ -36,7 +38,6 @@ from waterclock.services.secretbox import SecretBox
 from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database, Topic
-from waterclock.stores.ops.claiming import Claimant
 from waterclock.stores.ops.nodes import Node as NodeRecord
 
 CALLABLE_QUEUE: Final = "callables"

@@ -8,31 +8,25 @@ import contextlib
 import fcntl
 import logging
 import os
-import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
-from typing import IO, Any, Final
+from typing import Any, Final
 
-from waterclock import clock
 from waterclock.compose import SCHEDULER, WORKER, EngineProcess, Folders, build_services
 from waterclock.domain.errors import NotAllowed, Unavailable
 from waterclock.firststart import first_start
+from waterclock.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.settings import Settings, load
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 
 log: Final = logging.getLogger("waterclock")
 
-READY_FD: Final = "WATERCLOCK_READY_FD"  # where a child says that it serves
-LIFELINE_FD: Final = "WATERCLOCK_LIFELINE_FD"  # closed when the parent is gone
-ROLES: Final = ("api", "engine")
-QUIET_SECONDS: Final = 10.0  # a child that lived this long may be restarted at once
-
 
 def up(settings: Settings) -> int:
     """API, scheduler and worker in one process tree; `ready URL` on stdout once it serves."""
     asyncio.run(_prepare(settings))
-    return asyncio.run(_parent(settings))
+    return asyncio.run(keep_all(settings))
 
 
 def api(settings: Settings) -> int:
@@ -69,92 +63,6 @@ def supervisor(settings: Settings) -> int:
     return 0
 
 
-# The parent
-
-
-class _Child:
-    """One role in a process of its own, started again when it dies."""
-
-    def __init__(self, role: str, settings: Settings, *, ready: Callable[[str], None]) -> None:
-        self.role = role
-        self._settings = settings
-        self._ready = ready
-        self._process: asyncio.subprocess.Process | None = None
-        self._stopping = False
-
-    async def keep(self) -> None:
-        pause = 0.0
-        while not self._stopping:
-            began = clock.monotonic()
-            code = await self._run()
-            if self._stopping:
-                return
-            pause = 0.2 if clock.monotonic() - began > QUIET_SECONDS else min(max(0.2, pause * 2), 5.0)
-            log.error("the %s process ended with %s; again in %.1f s", self.role, code, pause)
-            await asyncio.sleep(pause)
-
-    def stop(self, number: int) -> None:
-        self._stopping = True
-        if self._process and self._process.returncode is None:
-            self._process.send_signal(number)
-
-    async def _run(self) -> int:
-        ready_read, ready_write = os.pipe()
-        life_read, life_write = os.pipe()
-        environment = {**os.environ, **self._settings.to_environ(), READY_FD: str(ready_write), LIFELINE_FD: str(life_read)}
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "waterclock.launch",
-            self.role,
-            env=environment,
-            pass_fds=(ready_write, life_read),
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,  # a Ctrl-C is for the parent, who then tells us
-        )
-        os.close(ready_write)
-        os.close(life_read)
-        said = asyncio.create_task(self._hear(ready_read))
-        try:
-            return await self._process.wait()
-        finally:
-            said.cancel()
-            os.close(life_write)
-
-    async def _hear(self, fd: int) -> None:
-        with os.fdopen(fd, "rb", buffering=0) as file:
-            line = await _read_line(file)
-        if line:
-            self._ready(line)
-
-
-async def _parent(settings: Settings) -> int:
-    said: dict[str, str] = {}
-    announced = False
-
-    def ready(role: str, line: str) -> None:
-        nonlocal announced
-        said[role] = line
-        if len(said) == len(ROLES) and not announced:
-            announced = True
-            print(f"ready {said['api']}", flush=True)
-
-    children = [_Child(role, settings, ready=lambda line, role=role: ready(role, line)) for role in ROLES]  # type: ignore[misc]
-    keepers = [asyncio.create_task(child.keep()) for child in children]
-    signals = 0
-
-    def stop(number: int) -> None:
-        nonlocal signals
-        signals += 1
-        for child in children:
-            child.stop(number if signals == 1 else signal.SIGKILL)
-
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
-        asyncio.get_running_loop().add_signal_handler(number, stop, signal.SIGTERM)
-    await asyncio.gather(*keepers)
-    return 0
-
-
 # The children
 
 
@@ -182,7 +90,7 @@ async def _with_database(
     _log_to_stderr()
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT):
+    for number in SIGNALS:
         loop.add_signal_handler(number, _stop, stopped)
     _watch_lifeline(loop, stopped)
     async with _opened(settings) as database:
@@ -223,7 +131,9 @@ def _only_worker(settings: Settings) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise NotAllowed(f"another worker runs in {settings.data_dir.absolute()}: give this one its own --data-dir") from None
+            raise NotAllowed(
+                f"another worker runs in {settings.data_dir.absolute()}: give this one its own --data-dir"
+            ) from None
         yield
 
 
@@ -263,15 +173,6 @@ async def _migrate(settings: Settings) -> Sequence[str]:
 
 def _log_to_stderr() -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-
-
-async def _read_line(file: IO[bytes]) -> str:
-    reader = asyncio.StreamReader()
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
-    try:
-        return (await reader.readline()).decode().strip()
-    finally:
-        transport.close()
 
 
 _ROLES: Final = {"up": up, "api": api, "engine": engine, "supervisor": supervisor}

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final, get_type_hints
@@ -110,17 +110,21 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
     return {name: environ[key] for name in _NAMES if (key := f"WATERCLOCK_{name.upper()}") in environ}
 
 
-def _typed(name: str, value: object) -> object:
+def _typed(name: str, value: Any) -> object:
     """As the field wants it; from the environment everything is text, lists with commas."""
     hint = _HINTS[name]
     try:
         if hint in (int, float, str, Path):
             return hint(value)
         if hint == tuple[str, ...]:
-            return tuple(word.strip() for word in value.split(",") if word.strip()) if isinstance(value, str) else tuple(value)  # type: ignore[arg-type]
-        return dict(_pairs(value)) if isinstance(value, str) else dict(value)  # type: ignore[call-overload]
+            return _words(value) if isinstance(value, str) else tuple(value)
+        return dict(_pairs(value) if isinstance(value, str) else value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{value!r} does not fit", field=_shown(name), value=value) from None
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def _as_text(value: object) -> str:
@@ -136,9 +140,9 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return [(key.strip(), value.strip()) for key, _, value in (pair.partition("=") for pair in text.split(",")) if key]
 
 
-def _one_of(name: str, value: str, known: object) -> None:
-    if value not in known:  # type: ignore[operator]
-        raise InvalidInput(f"must be one of {', '.join(map(repr, known))}", field=name, value=value)  # type: ignore[call-overload]
+def _one_of(name: str, value: str, known: Collection[str]) -> None:
+    if value not in known:
+        raise InvalidInput(f"must be one of {', '.join(map(repr, known))}", field=name, value=value)
 
 
 def _shown(name: str) -> str:

@@ -37,7 +37,7 @@ class Server:
     def start(self) -> None:
         with self._errors.open("a") as errors:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "waterclock.launch", "up"],
+                [sys.executable, "-m", "waterclock", "up"],
                 env=self.environment,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -59,9 +59,16 @@ class Server:
 
     def kill_everything(self) -> None:
         """-9 to every process of ours: parent, API, engine, supervisor, zygote, keepers, programs."""
-        until(lambda: not [os.kill(pid, signal.SIGKILL) for pid in self.pids()], "a killed process lives")
+        until(lambda: not self._kill_all(), "a killed process lives")
         if self.process:
             self.process.wait(DEADLINE_SECONDS)
+
+    def _kill_all(self) -> int:
+        found = self.pids()
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return len(found)
 
     def kill(self, role: str) -> None:
         """-9 to the process of one role (`api`, `engine`); the parent starts it again."""
@@ -79,9 +86,7 @@ class Server:
         lines = (self.data / "credentials").read_text().splitlines()
         keys = dict(line.split(" = ") for line in lines if " = " in line)
         config = Config(retries={"total_max_attempts": retries, "mode": "standard"}, read_timeout=20)
-        return boto3.Session(**keys, region_name="us-east-1").client(
-            "glue", endpoint_url=self.address, config=config
-        )
+        return boto3.Session(**keys, region_name="us-east-1").client("glue", endpoint_url=self.address, config=config)
 
     def cli(self, *arguments: str, **more: Any) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -174,9 +174,7 @@ async def _fired(url: str, *, at_least: int) -> None:
 
 async def _stopped_ledgers(url: str) -> dict[str, list[Fire]]:
     database = await _opened(url)
-    triggers = await database.read(
-        list_triggers, org_id=1, namespaces=["api"], job_name=None, after="", limit=1000
-    )
+    triggers = await database.read(list_triggers, org_id=1, namespaces=["api"], job_name=None, after="", limit=1000)
     for trigger in triggers:
         await database.write(
             stop_trigger, org_id=1, namespace="api", name=trigger.name, allow=lambda _: None, stop_runs=False
@@ -189,9 +187,7 @@ async def _stopped_ledgers(url: str) -> dict[str, list[Fire]]:
 
 
 async def _ledger(database: Database) -> list[Fire]:
-    triggers = await database.read(
-        list_triggers, org_id=1, namespaces=["api"], job_name=None, after="", limit=1000
-    )
+    triggers = await database.read(list_triggers, org_id=1, namespaces=["api"], job_name=None, after="", limit=1000)
     found: list[Fire] = []
     for trigger in triggers:
         found += await database.read(list_fires, org_id=1, trigger_id=trigger.id, before=2**62, limit=10_000)

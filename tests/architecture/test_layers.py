@@ -14,8 +14,9 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "settings": ("domain",),
     "stores": ("domain", "clock", "settings"),
     "runners": ("domain", "clock", "settings"),
-    "services": ("domain", "clock", "settings", "stores.base", "runners.base"),
-    "engine": ("domain", "clock", "settings", "stores.base", "runners.base", "services"),
+    # Operations are written against the transaction's protocol: the seam of the stores, docs/decisions/0001.
+    "services": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base", "runners.logs"),
+    "engine": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base"),
 }
 IMPURE: Final = (
     "asyncio",

@@ -17,6 +17,7 @@ READS_A_CLOCK: Final = {
 MAY_CATCH_ALL: Final = {
     "engine.loop": "a duty that fails is logged and tried again",
     "engine.attempt": "whatever a runner raises becomes the outcome of the attempt",
+    "runners.callables": "a callable's failure is its run's, whatever it is",
     "runners.warm": "the user's script, in its own process: what it raises becomes a traceback and an exit code",
     "stores.sqlite": "work in a group commit runs in another thread: what it raises is handed to its caller there",
 }

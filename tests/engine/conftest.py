@@ -7,25 +7,25 @@ from pathlib import Path
 import pytest
 
 from waterclock.domain.access import Role
-from waterclock.domain.job import JobSpec
+from waterclock.domain.claim import Claimant
+from waterclock.domain.job import CALLABLE, JobSpec
 from waterclock.domain.run import Attempt, RunState
 from waterclock.domain.schedule import parse_schedule, to_json
 from waterclock.domain.trigger import Action, Target, Trigger, TriggerSpec, TriggerType
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
-from waterclock.engine.preparing import CALLABLE, Preparer
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.stopper import Stopper
 from waterclock.engine.ticker import Ticker
 from waterclock.engine.work import StoreWork
 from waterclock.runners.callables import CallableRunner
+from waterclock.runners.preparing import Preparer
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import access, reading, starting
-from waterclock.stores.ops.claiming import Claimant
 from waterclock.stores.ops.jobs import create_job
 from waterclock.stores.ops.triggers import create_trigger
 

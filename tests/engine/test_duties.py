@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import pytest
 
 from tests.engine.conftest import Host
 from waterclock.domain.errors import Unavailable
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.recorder import Recorder
 from waterclock.engine.work import StoreWork
-from waterclock.domain.outcome import Beginning
 from waterclock.stores.ops.stopping import stop_attempts
 from waterclock.stores.ops.triggers import list_fires
 
@@ -30,7 +30,8 @@ async def test_a_due_trigger_becomes_a_run_that_succeeds(host: Host) -> None:
     (attempt, *_) = await host.attempts_listed()
     ended = await host.ended(attempt.wire_id)
     assert (ended.state, ended.trigger_name, ended.number) == (RunState.SUCCEEDED, "every second", 0)
-    assert ended.started_at is not None and ended.started_at >= ended.run_at
+    assert ended.started_at is not None
+    assert ended.started_at >= ended.run_at
     fires = await host.database.read(list_fires, org_id=1, trigger_id=trigger.id, before=2**62, limit=10)
     assert [fire.outcome for fire in fires][-1] == "FIRED"
 
@@ -117,7 +118,8 @@ async def test_the_rescuer_decides_a_lost_workers_run_only_after_its_lease(host:
     host.database.offset_us += 7_000_000
     await host.rescuer.tick()
     lost = await host.attempt(wire_id)
-    assert lost.state is RunState.FAILED and "worker lost" in (lost.message or "")
+    assert lost.state is RunState.FAILED
+    assert "worker lost" in (lost.message or "")
     assert (await host.attempt(f"{wire_id}_attempt_1")).state is RunState.STARTING
 
 
@@ -134,17 +136,18 @@ async def test_a_lost_workers_late_report_changes_nothing(host: Host) -> None:
     assert (await host.attempt(wire_id)).state is RunState.FAILED
 
 
-async def test_an_attempt_that_nobody_here_started_is_lost_when_the_worker_restarts(host: Host) -> None:
+async def test_an_attempt_that_nobody_here_started_is_lost_when_the_worker_restarts(host: Host, tmp_path: Path) -> None:
     await host.job("job", "good")
     wire_id = await host.start("job")
     claimant = host.dispatcher._claimant
     await host.work.claim(claimant, limit=1, ttl_seconds=60)
-    reborn = Host(host.database, host.attempts._preparer.workspaces.work_root, "one")
+    reborn = Host(host.database, tmp_path, "one")
     object.__setattr__(reborn.attempts._claimant, "node", "node-reborn")
     await reborn.attempts.open()
     ended = await reborn.ended(wire_id)
     await reborn.attempts.close()
-    assert ended.state is RunState.FAILED and "worker lost" in (ended.message or "")
+    assert ended.state is RunState.FAILED
+    assert "worker lost" in (ended.message or "")
 
 
 async def test_an_unknown_callable_fails_its_run_with_a_reason(host: Host) -> None:
@@ -177,7 +180,8 @@ async def test_the_recorder_keeps_what_the_store_did_not_take() -> None:
     with pytest.raises(Unavailable):
         await recorder.tick()
     await recorder.tick()
-    assert stored == [7] and recorder.idle
+    assert stored == [7]
+    assert recorder.idle
 
 
 async def _fail() -> None:

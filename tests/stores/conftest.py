@@ -61,8 +61,11 @@ async def database(store: Store) -> Database:
 
 
 @pytest.fixture
-def world(database: Database) -> World:
-    return World(database)
+async def world(database: Database) -> World:
+    """Its clock stands at ten seconds past a minute."""
+    world = World(database)
+    await world.pass_minute()
+    return world
 
 
 async def empty_url(request: pytest.FixtureRequest, kind: str, folder: Path) -> str:

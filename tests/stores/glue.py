@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tests.stores.plain import Plain, plain
+from waterclock.domain.claim import Claimant
 from waterclock.domain.job import JobSpec
 from waterclock.domain.moment import Moment, to_datetime
 from waterclock.domain.outcome import Beginning, Outcome
@@ -15,7 +16,7 @@ from waterclock.domain.schedule import parse_schedule, to_json
 from waterclock.domain.trigger import Action, Target, TriggerSpec, TriggerType
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.ops.access import create_organisation
-from waterclock.stores.ops.claiming import Claimant, begin, claim
+from waterclock.stores.ops.claiming import begin, claim
 from waterclock.stores.ops.ending import end_attempts
 from waterclock.stores.ops.jobs import create_job
 from waterclock.stores.ops.starting import RunRequest, start_runs

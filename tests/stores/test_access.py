@@ -1,5 +1,7 @@
 """Organisations, users, keys and tokens in every store."""
 
+from typing import Any
+
 import pytest
 
 from tests.stores.world import World
@@ -7,8 +9,6 @@ from waterclock.domain.access import Role
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.moment import SECOND
 from waterclock.stores.ops import access
-
-ANN = {"org_id": 1, "user_name": "ann"}
 
 
 @pytest.fixture
@@ -57,30 +57,32 @@ async def test_a_user_that_is_not_there_is_not_found(world: World, organisation:
 
 
 async def test_an_access_key_speaks_for_its_user_until_it_is_revoked(world: World, organisation: int) -> None:
-    key = {"org_id": organisation, "user_name": "ann"}
+    key: dict[str, Any] = {"org_id": organisation, "user_name": "ann"}
     await world.database.write(access.add_access_key, **key, key_id="WC1", sealed_secret="sealed")
     found = await world.database.read(access.find_access_key, key_id="WC1")
     assert found is not None
     assert (found.id, found.sealed_secret, found.user.name) == ("WC1", "sealed", "ann")
     assert await world.database.read(access.find_access_key, key_id="wc1") is None
-    await world.database.write(access.revoke_access_key, org_id=organisation, key_id="WC1")
+    await world.database.write(access.revoke_access_key, **key, key_id="WC1")
     assert await world.database.read(access.find_access_key, key_id="WC1") is None
     (listed,) = await world.database.read(access.list_access_keys, **key)
     assert listed.revoked_at is not None
     with pytest.raises(NotFound):
-        await world.database.write(access.revoke_access_key, org_id=organisation, key_id="WC1")
+        await world.database.write(access.revoke_access_key, **key, key_id="WC1")
 
 
-async def test_another_organisation_cannot_revoke_a_key(world: World, organisation: int) -> None:
-    key = {"org_id": organisation, "user_name": "ann"}
+async def test_another_organisation_or_user_cannot_revoke_a_key(world: World, organisation: int) -> None:
+    key: dict[str, Any] = {"org_id": organisation, "user_name": "ann"}
     await world.database.write(access.add_access_key, **key, key_id="WC1", sealed_secret="sealed")
-    with pytest.raises(NotFound):
-        await world.database.write(access.revoke_access_key, org_id=organisation + 1, key_id="WC1")
+    await world.database.write(access.create_user, org_id=organisation, name="eve", role=Role.AUTHOR)
+    for somebody in ({**key, "org_id": organisation + 1}, {**key, "user_name": "eve"}):
+        with pytest.raises(NotFound):
+            await world.database.write(access.revoke_access_key, **somebody, key_id="WC1")
     assert await world.database.read(access.find_access_key, key_id="WC1") is not None
 
 
 async def test_a_token_speaks_for_its_user_until_it_expires_or_is_revoked(world: World, organisation: int) -> None:
-    token = {"org_id": organisation, "user_name": "ann"}
+    token: dict[str, Any] = {"org_id": organisation, "user_name": "ann"}
     soon = await world.now() + 60 * SECOND
     await world.database.write(access.add_token, **token, name="short", digest="d1", expires_at=soon)
     kept = await world.database.write(access.add_token, **token, name="long", digest="d2", expires_at=None)
@@ -90,15 +92,15 @@ async def test_a_token_speaks_for_its_user_until_it_expires_or_is_revoked(world:
         assert user.name == "ann"
     world.pass_time(61)
     assert await world.database.read(access.find_token, digest="d1") is None
-    await world.database.write(access.revoke_token, org_id=organisation, token_id=kept)
+    await world.database.write(access.revoke_token, **token, token_id=kept)
     assert await world.database.read(access.find_token, digest="d2") is None
     assert len(await world.database.read(access.list_tokens, **token)) == 2
     with pytest.raises(NotFound):
-        await world.database.write(access.revoke_token, org_id=organisation, token_id=kept)
+        await world.database.write(access.revoke_token, **token, token_id=kept)
 
 
 async def test_with_a_user_goes_all_that_spoke_for_it(world: World, organisation: int) -> None:
-    ann = {"org_id": organisation, "user_name": "ann"}
+    ann: dict[str, Any] = {"org_id": organisation, "user_name": "ann"}
     await world.database.write(access.add_access_key, **ann, key_id="WC1", sealed_secret="sealed")
     await world.database.write(access.add_token, **ann, name="t", digest="d1", expires_at=None)
     await world.database.write(access.delete_user, org_id=organisation, name="ann")

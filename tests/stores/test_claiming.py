@@ -6,10 +6,11 @@ import pytest
 
 from tests.stores.store import Store
 from tests.stores.world import World
+from waterclock.domain.claim import Claimant
 from waterclock.domain.moment import SECOND
+from waterclock.domain.outcome import Beginning
 from waterclock.domain.run import RunState
 from waterclock.stores.ops import claiming
-from waterclock.stores.ops.claiming import Beginning, Claimant
 
 
 async def test_a_claim_gives_owner_lease_and_fence(world: World) -> None:

@@ -6,10 +6,9 @@ import pytest
 
 from tests.stores.store import Store
 from tests.stores.world import World
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import TriggerType
-from waterclock.stores.ops.claiming import Beginning
 from waterclock.stores.ops.recording import record
 
 FAILED = RunState.FAILED
@@ -17,7 +16,7 @@ FAILED = RunState.FAILED
 
 async def fire_chain(world: World, *jobs: str) -> None:
     await world.trigger("trigger", *jobs)
-    world.pass_time(1)
+    await world.pass_minute()
     await world.fire()
 
 
@@ -216,10 +215,13 @@ async def test_beginnings_and_ends_are_recorded_together(world: World) -> None:
     await world.start(count=2)
     first, second = [each.attempt for each in await world.claim()]
     begun = [Beginning(attempt_id=each.id, fence=each.fence, pid=1) for each in (first, second)]
-    stale = Beginning(attempt_id=first.id, fence=99)
     ended = [Outcome(attempt_id=first.id, fence=first.fence, state=RunState.SUCCEEDED)]
-    assert await world.database.write(record, beginnings=[*begun, stale], outcomes=ended) == {first.id}
+    assert await world.database.write(record, beginnings=begun, outcomes=ended) == frozenset()
     assert await world.states() == ["SUCCEEDED", "RUNNING"]
+    done = await world.attempt(first.wire_id)
+    assert (done.pid, done.started_at) == (1, done.ended_at)
+    stale = Beginning(attempt_id=second.id, fence=99)
+    assert await world.database.write(record, beginnings=[stale], outcomes=[]) == {second.id}
 
 
 async def test_every_move_is_written_down_in_its_order(world: World) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,7 @@ async def test_of_two_creators_at_once_one_is_told_that_the_name_is_taken(shared
     worlds = [World(database) for database in await shared.open_many(2)]
     for round_ in range(10):
         made = await asyncio.gather(*(each.job(f"etl {round_}") for each in worlds), return_exceptions=True)
-        assert sorted(type(each) for each in made if isinstance(each, Exception)) == [AlreadyExists]
+        assert [type(each) for each in made if isinstance(each, Exception)] == [AlreadyExists]
 
 
 async def test_names_that_differ_in_case_accents_spaces_or_emoji_are_different(world: World) -> None:
@@ -56,14 +57,14 @@ async def test_names_that_differ_in_case_accents_spaces_or_emoji_are_different(w
 
 async def test_the_same_name_serves_in_another_namespace_and_organisation(world: World) -> None:
     await world.job("etl")
-    for place in ({"org_id": 1, "namespace": "lake"}, {"org_id": 2, "namespace": "glue"}):
-        assert await world.database.read(get_job, **place, name="etl") is None
+    for org_id, namespace in ((1, "lake"), (2, "glue")):
+        assert await world.database.read(get_job, org_id=org_id, namespace=namespace, name="etl") is None
 
 
 async def test_jobs_are_listed_by_name_a_page_at_a_time(world: World) -> None:
     for name in ("b", "a", "d", "c"):
         await world.job(name)
-    page = {"org_id": 1, "namespaces": ["glue"], "limit": 3}
+    page: dict[str, Any] = {"org_id": 1, "namespaces": ["glue"], "limit": 3}
     first = await world.database.read(list_jobs, **page, after="")
     assert [job.name for job in first] == ["a", "b", "c"]
     assert [job.name for job in await world.database.read(list_jobs, **page, after="c")] == ["d"]
@@ -97,7 +98,7 @@ async def test_updates_at_once_each_see_the_one_before(shared: Store) -> None:
     def count_up(job: Job) -> tuple[JobSpec, Mapping[str, object]]:
         return job.spec, {"n": int(str(job.definition.get("n", 0))) + 1}
 
-    change = {**PLACE, "name": "etl", "by": "bob", "revise": count_up, "allow": allow}
+    change: dict[str, Any] = {**PLACE, "name": "etl", "by": "bob", "revise": count_up, "allow": allow}
     await asyncio.gather(*(each.database.write(update_job, **change) for each in worlds * 5))
     job = await worlds[0].database.read(get_job, **PLACE, name="etl")
     assert job is not None

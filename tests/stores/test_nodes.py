@@ -50,8 +50,8 @@ async def test_the_queues_are_counted_by_state(world: World) -> None:
 
 async def test_messages_are_listed_newest_first(world: World) -> None:
     for number in range(3):
-        words = {"kind": "run", "severity": "warning", "subject": f"s{number}", "body": "물 💧", "run_id": number}
-        await world.database.write(nodes.add_message, org_id=1, **words)
+        words = {"kind": "run", "severity": "warning", "subject": f"s{number}", "body": "물 💧"}
+        await world.database.write(nodes.add_message, org_id=1, run_id=number, **words)
     found = await world.database.read(nodes.list_messages, org_id=1, before=2**62, limit=2)
     assert [(each.subject, each.body, each.run_id) for each in found] == [("s2", "물 💧", 2), ("s1", "물 💧", 1)]
     older = await world.database.read(nodes.list_messages, org_id=1, before=found[-1].id, limit=2)
@@ -78,7 +78,7 @@ async def test_old_fires_moves_and_nodes_are_pruned(world: World, store: Store) 
     await world.job()
     await world.trigger()
     await world.database.write(nodes.beat, node=ONE, wall_us=0)
-    world.pass_time(1)
+    await world.pass_minute()
     await world.fire()
     world.pass_time(3 * DAY)
     await world.fire()

@@ -13,8 +13,8 @@ from waterclock.domain.run import RunState
 
 async def test_a_run_is_stored_under_the_id_that_was_answered(world: World) -> None:
     await world.job(timeout_seconds=60, fixed_arguments={"--a": "fixed"})
-    asked = {"arguments": {"--a": "mine", "--b": "2"}, "settings": {"x": [1]}, "previous_wire_id": "jr_before"}
-    (answered,) = await world.start(**asked)
+    mine = {"--a": "mine", "--b": "2"}
+    (answered,) = await world.start(arguments=mine, settings={"x": [1]}, previous_wire_id="jr_before")
     attempt = await world.attempt(answered.wire_id)
     assert (attempt.id, attempt.run_id) == (answered.attempt_id, answered.run_id)
     assert attempt.wire_id.startswith("jr_")

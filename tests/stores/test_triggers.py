@@ -1,12 +1,13 @@
 """Triggers in every store: made, redefined, set going, stopped, deleted."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
 from tests.stores.world import EVERY_SECOND, PLACE, World
 from waterclock.domain.errors import AlreadyExists, NotAllowed, NotFound
-from waterclock.domain.moment import SECOND
+from waterclock.domain.moment import MINUTE, SECOND
 from waterclock.domain.trigger import Action, Target, Trigger, TriggerSpec, TriggerState, TriggerType
 from waterclock.stores.ops.jobs import delete_job
 from waterclock.stores.ops.triggers import (
@@ -53,8 +54,8 @@ async def test_a_trigger_that_is_started_is_due_at_its_next_instant(world: World
     made = await world.trigger()
     assert made.state is TriggerState.RUNNING
     assert made.next_fire_at is not None
-    assert made.next_fire_at % SECOND == 0
-    assert 0 < made.next_fire_at - made.created_at <= SECOND
+    assert made.next_fire_at % MINUTE == 0
+    assert 0 < made.next_fire_at - made.created_at <= MINUTE
 
 
 async def test_a_trigger_that_is_not_started_stands_by(world: World) -> None:
@@ -90,14 +91,14 @@ async def test_starting_schedules_it_and_stopping_takes_it_off(world: World) -> 
     assert started.next_fire_at is not None
     stopped = await world.database.write(stop_trigger, **KEY, allow=allow, stop_runs=True)
     assert (stopped.state, stopped.next_fire_at) == (TriggerState.STOPPED, None)
-    world.pass_time(10)
+    await world.pass_minute()
     assert (await world.fire()).triggers == 0
 
 
 async def test_stopping_stops_its_live_runs_where_the_rules_say_so(world: World) -> None:
     await world.job()
     await world.trigger()
-    world.pass_time(1)
+    await world.pass_minute()
     await world.fire()
     await world.start()
     await world.database.write(stop_trigger, **KEY, allow=allow, stop_runs=True)
@@ -107,7 +108,7 @@ async def test_stopping_stops_its_live_runs_where_the_rules_say_so(world: World)
 async def test_stopping_leaves_its_live_runs_where_the_rules_say_so(world: World) -> None:
     await world.job()
     await world.trigger()
-    world.pass_time(1)
+    await world.pass_minute()
     await world.fire()
     await world.database.write(stop_trigger, **KEY, allow=allow, stop_runs=False)
     assert await world.states() == ["STARTING"]
@@ -160,12 +161,12 @@ async def test_what_the_rules_forbid_changes_nothing(world: World) -> None:
 async def test_a_deleted_trigger_is_gone_and_its_fires_stay(world: World) -> None:
     await world.job()
     made = await world.trigger()
-    world.pass_time(1)
+    await world.pass_minute()
     await world.fire()
     await world.database.write(delete_trigger, **KEY, allow=allow)
     assert await world.database.read(get_triggers, **PLACE, names=["trigger"]) == {}
     assert len(await world.database.read(list_fires, org_id=1, trigger_id=made.id, before=2**62, limit=9)) == 1
-    world.pass_time(9)
+    await world.pass_minute()
     assert (await world.fire()).triggers == 0
 
 
@@ -181,7 +182,7 @@ async def test_triggers_are_listed_by_name_and_by_the_job_they_name(world: World
         await world.job(job)
     for name, jobs in (("b", ["x"]), ("a", ["x", "y"]), ("c", ["y"])):
         await world.trigger(name, *jobs)
-    page = {"org_id": 1, "namespaces": ["glue"], "after": "", "limit": 9}
+    page: dict[str, Any] = {"org_id": 1, "namespaces": ["glue"], "after": "", "limit": 9}
     assert [each.name for each in await world.database.read(list_triggers, **page, job_name=None)] == ["a", "b", "c"]
     assert [each.name for each in await world.database.read(list_triggers, **page, job_name="x")] == ["a", "b"]
     later = {**page, "after": "a", "job_name": None}

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.job import Job, JobSpec
-from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.outcome import Outcome
+from waterclock.domain.moment import MINUTE, SECOND, Moment, seconds
+from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import ENDED, LIVE, Attempt, RunState
 from waterclock.domain.trigger import Action, FireRules, Target, Trigger, TriggerSpec, TriggerType
 from waterclock.stores.base import Database, Tx
 from waterclock.stores.ops import claiming, ending, firing, jobs, reading, starting, stopping, triggers
-from waterclock.domain.outcome import Beginning
-from waterclock.stores.ops.claiming import Claimant, Claimed
 from waterclock.stores.ops.firing import Fired
 from waterclock.stores.ops.newruns import Inserted
 
 PLACE: Final[dict[str, Any]] = {"org_id": 1, "namespace": "glue"}
-EVERY_SECOND: Final = {"kind": "every", "interval": 1_000_000, "anchor": 0}
+EVERY_SECOND: Final = {"kind": "every", "interval": SECOND, "anchor": 0}
+EVERY_MINUTE: Final = {"kind": "every", "interval": MINUTE, "anchor": 0}
 TTL: Final = 60.0
 
 
@@ -30,6 +30,10 @@ class World:
 
     def pass_time(self, seconds_: float) -> None:
         self.database.offset_us += seconds(seconds_)
+
+    async def pass_minute(self) -> None:
+        """Ten seconds into the next minute: what fires every minute is due once, and again only after 50 s."""
+        self.database.offset_us += 10 * SECOND + MINUTE - await self.now() % MINUTE
 
     # What callers do
 
@@ -51,7 +55,7 @@ class World:
         spec = TriggerSpec(
             type=kind,
             actions=tuple(_action(action) for action in actions or ("job",)),
-            schedule=(schedule or EVERY_SECOND) if kind is TriggerType.SCHEDULED else None,
+            schedule=(schedule or EVERY_MINUTE) if kind is TriggerType.SCHEDULED else None,
             misfire=misfire or {},
         )
         return await self.database.write(
@@ -110,8 +114,13 @@ class World:
 
     async def attempts(self, states: Sequence[RunState] = tuple(LIVE | ENDED)) -> list[Attempt]:
         """Oldest first."""
-        page = {"namespaces": ["glue"], "states": states, "before": reading.FROM_THE_NEWEST, "limit": 100_000}
-        return (await self.database.read(reading.list_attempts, org_id=1, **page))[::-1]
+        page: dict[str, Any] = {
+            "namespaces": ["glue"],
+            "states": states,
+            "before": reading.FROM_THE_NEWEST,
+            "limit": 100_000,
+        }
+        return (await self.database.read(reading.list_attempts, org_id=1, states=states, **page))[::-1]
 
     async def states(self) -> list[str]:
         """Of all attempts, oldest first."""

@@ -72,4 +72,3 @@ def _plan(
         return run(RunState.WAITING, WaitReason.SLOT)
     tally.active += 1
     return run(RunState.STARTING)
-

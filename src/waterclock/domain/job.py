@@ -7,6 +7,7 @@ from typing import Final
 from waterclock.domain.moment import Moment
 
 NO_CAP: Final = 0
+CALLABLE: Final = "callable"  # the kind whose jobs run inside a worker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -31,7 +31,9 @@ class Rules:
         if self.change_jobs_in_use:
             return
         if facts.running_triggers:
-            raise NotAllowed(f"job {facts.job.name!r} is in RUNNING trigger(s) {_names(facts.running_triggers)}: stop them first")
+            raise NotAllowed(
+                f"job {facts.job.name!r} is in RUNNING trigger(s) {_names(facts.running_triggers)}: stop them first"
+            )
         _no_live_runs(facts)
 
     def delete_job(self, facts: JobFacts) -> None:
@@ -72,7 +74,9 @@ RULE_SETS: Final[Mapping[str, Rules]] = {rules.name: rules for rules in (GUARDED
 
 def _no_live_runs(facts: JobFacts) -> None:
     if facts.live_runs:
-        raise NotAllowed(f"job {facts.job.name!r} has {facts.live_runs} live run(s): stop them or wait for their end first")
+        raise NotAllowed(
+            f"job {facts.job.name!r} has {facts.live_runs} live run(s): stop them or wait for their end first"
+        )
 
 
 def _names(names: tuple[str, ...]) -> str:

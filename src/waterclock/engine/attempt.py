@@ -3,26 +3,37 @@
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from waterclock import clock
+from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.errors import CannotRun
+from waterclock.domain.job import CALLABLE
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
-from waterclock.domain.run import RunState
-from waterclock.engine.preparing import CALLABLE, Preparer
+from waterclock.domain.run import Attempt, RunState
 from waterclock.engine.recorder import Recorder
 from waterclock.engine.verdict import outcome_of
 from waterclock.engine.work import Work
 from waterclock.runners.base import Begun, End, Ended, Program, Runner
-from waterclock.runners.logs import tail
-from waterclock.stores.ops.claiming import Claimant, Claimed
 
 log: Final = logging.getLogger("waterclock.engine")
 
-LAST_WORDS: Final = 500
+
+class Preparation(Protocol):
+    """How a claimed attempt becomes a program, and what is left of it afterwards."""
+
+    def at_once(self, claimed: Claimed) -> Program | None:
+        """The program, where nothing has to be fetched or installed; `CannotRun` where it never will be one."""
+        ...
+
+    async def prepare(self, claimed: Claimed) -> Program: ...
+
+    def log_path(self, attempt: Attempt) -> str: ...
+
+    def last_words(self, log_path: str) -> str: ...
+
+    def clean_up(self, attempt_id: int) -> None: ...
 
 
 @dataclass(slots=True)
@@ -41,7 +52,7 @@ class Attempts:
         self,
         work: Work,
         claimant: Claimant,
-        preparer: Preparer,
+        preparation: Preparation,
         runners: Mapping[str, Runner],
         *,
         ttl_seconds: float,
@@ -50,7 +61,7 @@ class Attempts:
         self.recorder = Recorder(work, stored=self._forget, lost=self._let_go)
         self._work = work
         self._claimant = claimant
-        self._preparer = preparer
+        self._preparation = preparation
         self._runners = runners  # by kind; "" for every other
         self._ttl_seconds = ttl_seconds
         self._freed = freed
@@ -95,7 +106,7 @@ class Attempts:
 
     def _prepared_at_once(self, claimed: Claimed) -> Program | None:
         try:
-            return self._preparer.at_once(claimed)
+            return self._preparation.at_once(claimed)
         except Exception as problem:
             self._fail(claimed, problem)
             return None
@@ -103,7 +114,7 @@ class Attempts:
     async def _prepare(self, flight: _Flight) -> None:
         """The boundary: whatever goes wrong while a program is prepared is the end of this attempt alone."""
         try:
-            program = await self._preparer.prepare(flight.claimed)
+            program = await self._preparation.prepare(flight.claimed)
             await self._start([self._bound(flight, program)])
         except asyncio.CancelledError:
             raise
@@ -129,9 +140,7 @@ class Attempts:
             log.error("cannot prepare %s", claimed.attempt.wire_id, exc_info=problem)
         attempt = claimed.attempt
         message = str(problem) if isinstance(problem, CannotRun) else f"{type(problem).__name__}: {problem}"
-        self.recorder.ended(
-            Outcome(attempt_id=attempt.id, fence=attempt.fence, state=RunState.FAILED, message=message)
-        )
+        self.recorder.ended(Outcome(attempt_id=attempt.id, fence=attempt.fence, state=RunState.FAILED, message=message))
 
     # Stopping
 
@@ -199,7 +208,7 @@ class Attempts:
     def _ended(self, event: Ended) -> None:
         flight = self._flights.get(event.attempt_id)
         failed = event.end is not End.EXITED or event.exit_code != 0
-        words = _last_words(flight.log_path) if failed and flight and flight.log_path else ""
+        words = self._preparation.last_words(flight.log_path) if failed and flight and flight.log_path else ""
         self.recorder.ended(outcome_of(event, last_words=words))
 
     async def _adopt(self) -> None:
@@ -210,16 +219,12 @@ class Attempts:
             attempt, begun = claimed.attempt, held.get(claimed.attempt.id)
             flight = self._flights[attempt.id] = _Flight(claimed, asked_at + self._ttl_seconds, started=True)
             if begun is not None and begun.fence == attempt.fence:
-                flight.log_path = attempt.log_path or str(
-                    self._preparer.workspaces.log(attempt.wire_id, attempt.run_at)
-                )
+                flight.log_path = attempt.log_path or self._preparation.log_path(attempt)
                 self._begun(begun)
                 continue
             stopping = attempt.state is RunState.STOPPING
             state = RunState.STOPPED if stopping else RunState.FAILED
-            self.recorder.ended(
-                Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, message=WORKER_LOST)
-            )
+            self.recorder.ended(Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, message=WORKER_LOST))
         if self._flights:
             log.info("adopted %d attempt(s) of an earlier worker on this host", len(self._flights))
 
@@ -229,7 +234,7 @@ class Attempts:
         for attempt_id in attempt_ids:
             flight = self._flights.pop(attempt_id, None)
             if flight is None or flight.claimed.spec.kind != CALLABLE:
-                self._preparer.workspaces.remove(attempt_id)
+                self._preparation.clean_up(attempt_id)
         for runner in set(self._runners.values()):
             await runner.forget(list(attempt_ids))
         self._freed()
@@ -244,11 +249,3 @@ class Attempts:
         flight = self._flights.get(attempt_id)
         kind = flight.claimed.spec.kind if flight else ""
         return self._runners.get(kind, self._runners[""])
-
-
-def _last_words(log_path: str) -> str:
-    """The last line that says something."""
-    with suppress(OSError):
-        lines = tail(Path(log_path), LAST_WORDS).strip().splitlines()
-        return lines[-1] if lines else ""
-    return ""

@@ -4,10 +4,10 @@ from dataclasses import replace
 from typing import Final
 
 from waterclock import clock
+from waterclock.domain.claim import Claimant, Claims
 from waterclock.domain.moment import SECOND
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.work import Work
-from waterclock.stores.ops.claiming import Claimant, Claims
 
 LARGEST_CLAIM: Final = 1_000
 POLL_SECONDS: Final = 2.0  # the safety net, should a wake-up be lost

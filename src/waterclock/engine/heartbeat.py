@@ -35,7 +35,9 @@ class Heartbeat:
     async def tick(self) -> float:
         skew = await self._database.write(beat, node=self._node, wall_us=clock.wall_us())
         if abs(skew) > TOLERATED_SKEW_US:
-            log.warning("this host's clock is %+.1f s from the database's; due times follow the database", skew / SECOND)
+            log.warning(
+                "this host's clock is %+.1f s from the database's; due times follow the database", skew / SECOND
+            )
         if self._renew:
             await self._renew()
         return self._every_seconds

@@ -77,4 +77,4 @@ class Loop:
 
 
 def _pause(failures: int) -> float:
-    return min(FIRST_PAUSE_SECONDS * 2**failures, LONGEST_PAUSE_SECONDS)
+    return min(FIRST_PAUSE_SECONDS * 2.0**failures, LONGEST_PAUSE_SECONDS)

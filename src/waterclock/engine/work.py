@@ -3,10 +3,10 @@
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.ops import claiming, recording
-from waterclock.stores.ops.claiming import Claimant, Claimed, Claims
 
 
 class Work(Protocol):

@@ -41,14 +41,14 @@ async def serve_faces(
         glue=glue,
         health=Health(database, services.access, metrics),
         metrics=metrics,
-        routes=api_routes(_context(settings, services)),
+        routes=api_routes(_context(settings, services, stopped)),
     )
     listening = bind(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
 
 
-def _context(settings: Settings, services: Services) -> Context:
+def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> Context:
     return Context(
         settings=settings,
         access=services.access,
@@ -57,4 +57,5 @@ def _context(settings: Settings, services: Services) -> Context:
         runs=services.runs,
         logs=services.logs,
         cluster=services.cluster,
+        stopping=stopped,
     )

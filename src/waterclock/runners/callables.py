@@ -13,7 +13,7 @@ from waterclock.runners.base import Begun, End, Ended, Event, Program
 
 
 class CallableRunner:
-    """`Runner` for functions: a coroutine function runs in the loop, any other in a thread. A thread cannot be killed."""
+    """`Runner` for functions: a coroutine function runs in the loop, any other in a thread, which cannot be killed."""
 
     def __init__(self, known: Mapping[str, Callable[..., object]], threads: int = 16) -> None:
         self._known = known
@@ -56,7 +56,7 @@ class CallableRunner:
             end = _ended(program, End.TIMEOUT, "abandoned: a callable in a thread cannot be killed")
         except asyncio.CancelledError:
             end = _ended(program, End.STOPPED, None)
-        except BaseException as problem:  # noqa: BLE001 - a callable's failure is its run's, whatever it is
+        except BaseException as problem:
             end = _ended(program, End.EXITED, f"{type(problem).__name__}: {problem}", exit_code=1)
         self._say(end)
 

@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from pathlib import Path
 from typing import Final
 
-from waterclock.domain.errors import Unavailable
 from waterclock import clock
+from waterclock.domain.errors import Unavailable
 from waterclock.runners import codec, wire
 from waterclock.runners.base import Begun, Event, Program
 from waterclock.runners.codec import Order
@@ -122,7 +122,9 @@ class SupervisorClient:
             with contextlib.suppress(OSError):
                 line = await self._dial()
                 return line, await line.greet(next(self._ids))
-            if clock.monotonic() >= spawn_at:  # more than once: the new one may die before it answers, too many leave at once
+            if (
+                clock.monotonic() >= spawn_at
+            ):  # more than once: the new one may die before it answers, too many leave at once
                 await self._spawn_supervisor()
                 spawn_at = clock.monotonic() + _RESPAWN_SECONDS
             await asyncio.sleep(_RETRY_SECONDS)

@@ -81,7 +81,15 @@ async def _call(*argv: str) -> None:
 @contextlib.asynccontextmanager
 async def _locked(root: Path, name: str) -> AsyncIterator[None]:
     """Across workers that share the folder; waiting must not hold up the loop."""
-    root.mkdir(parents=True, exist_ok=True)
-    with (root / f"{name}.lock").open("w") as file:
-        await asyncio.to_thread(fcntl.flock, file, fcntl.LOCK_EX)
+    fd = await asyncio.to_thread(_lock, root, name)
+    try:
         yield
+    finally:
+        os.close(fd)
+
+
+def _lock(root: Path, name: str) -> int:
+    root.mkdir(parents=True, exist_ok=True)
+    fd = os.open(root / f"{name}.lock", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    return fd

@@ -63,9 +63,7 @@ class Runs:
     ) -> Sequence[StopAnswer]:
         """One answer per id, in their order; the proof that a run is dead is its state STOPPED."""
         caller.needs(Right.RUN)
-        return await self._database.write(
-            stop_attempts, org_id=caller.org_id, job_name=job_name, wire_ids=wire_ids
-        )
+        return await self._database.write(stop_attempts, org_id=caller.org_id, job_name=job_name, wire_ids=wire_ids)
 
 
 def _before(of: str, given: str | None) -> tuple[int, int]:

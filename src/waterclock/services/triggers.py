@@ -131,7 +131,9 @@ class Triggers:
         items = found[: page.size]
         return Page(items=items, next_token=token("fires", items[-1].fire_at) if len(found) > page.size else None)
 
-    async def preview(self, caller: Caller, namespace: str, name: str, *, after: datetime, count: int) -> Sequence[datetime]:
+    async def preview(
+        self, caller: Caller, namespace: str, name: str, *, after: datetime, count: int
+    ) -> Sequence[datetime]:
         """When it would fire next; nothing for a trigger without a schedule."""
         trigger = await self.get(caller, namespace, name)
         if trigger.spec.schedule is None:

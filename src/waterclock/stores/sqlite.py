@@ -36,6 +36,7 @@ _PRAGMAS: Final = (
     *("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"),
     *("cache_size=-65536", "mmap_size=268435456"),
 )
+_DUPLICATE: Final = frozenset({sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY})
 
 
 class SqliteDatabase:
@@ -287,7 +288,7 @@ def _drive(operation: Awaitable[T]) -> T:
 
 
 def _meaning(problem: sqlite3.Error, name: str, values: Values | None) -> Exception:
-    if getattr(problem, "sqlite_errorcode", 0) in (sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY):
+    if getattr(problem, "sqlite_errorcode", 0) in _DUPLICATE:
         return duplicate(name, values)
     return StatementFailed(name, problem)
 

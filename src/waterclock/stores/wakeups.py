@@ -58,6 +58,7 @@ class LocalWakeups:
         if self._socket and self._loop and self._folder:
             self._loop.remove_reader(self._socket)
             self._socket.close()
+            self._socket = None
             (self._folder / self._mine).unlink(missing_ok=True)
         if self._directory is not None:
             os.close(self._directory)

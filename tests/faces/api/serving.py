@@ -11,6 +11,7 @@ import httpx
 from starlette.types import Receive, Scope, Send
 
 from waterclock.domain.access import Caller, Role
+from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.rules import GUARDED
 from waterclock.domain.run import RunState
@@ -30,7 +31,6 @@ from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 from waterclock.stores.ops import access as access_ops
-from waterclock.stores.ops.claiming import Claimant, Claimed
 from waterclock.stores.sqlite import SqliteDatabase
 
 PATIENCE_SECONDS = 20.0

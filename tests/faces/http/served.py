@@ -15,6 +15,7 @@ from botocore.config import Config
 from starlette.applications import Starlette
 
 from waterclock.domain.access import Caller, Role
+from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.rules import Rules
 from waterclock.domain.run import RunState
@@ -38,7 +39,7 @@ from waterclock.stores.sqlite import SqliteDatabase
 
 T = TypeVar("T")
 DEADLINE = 30.0
-CLAIMANT = claiming.Claimant(node="test-node", host="test-host")
+CLAIMANT = Claimant(node="test-node", host="test-host")
 SCRIPT = {"Name": "pythonshell", "ScriptLocation": "s3://bucket/script.py"}
 
 _session = boto3.Session()
@@ -55,7 +56,7 @@ class Served:
         self._body_seconds = body_seconds
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: uvloop.run(self._main()), name="served")
-        self._held: dict[str, claiming.Claimed] = {}
+        self._held: dict[str, Claimed] = {}
 
     def __enter__(self) -> "Served":
         self._thread.start()
@@ -120,7 +121,7 @@ class Served:
 
     # What a worker does
 
-    def claim(self, run_id: str) -> claiming.Claimed:
+    def claim(self, run_id: str) -> Claimed:
         """That attempt and no other."""
         if run_id not in self._held:
             claims = self.run(self.database.write(claiming.claim, claimant=CLAIMANT, limit=1000, ttl_seconds=3600))

@@ -1,5 +1,7 @@
 """Roles and owners."""
 
+import itertools
+
 import pytest
 
 from waterclock.domain.access import RIGHTS, Caller, Right, Role
@@ -12,7 +14,7 @@ def caller(role: Role, user: str = "ann") -> Caller:
 
 def test_each_role_may_all_that_the_one_before_it_may() -> None:
     roles = [Role.VIEWER, Role.OPERATOR, Role.AUTHOR, Role.ADMIN]
-    for less, more in zip(roles, roles[1:], strict=False):
+    for less, more in itertools.pairwise(roles):
         assert RIGHTS[less] < RIGHTS[more]
 
 

@@ -54,7 +54,8 @@ def test_aws_starts_all_actions_at_once() -> None:
 def test_an_action_whose_job_is_gone_is_an_error_and_holds_nobody_up() -> None:
     b = job("b", 2)
     first, second = plan_actions(on("gone", "b"), known(b), tallies(b), GUARDED.fire)
-    assert first.state is RunState.ERROR and "gone" in (first.message or "")
+    assert first.state is RunState.ERROR
+    assert "gone" in (first.message or "")
     assert second.state is RunState.STARTING
 
 
@@ -62,7 +63,8 @@ def test_over_the_cap_guarded_skips_and_aws_fails_both_with_the_reason() -> None
     a = job("a", 1, max_concurrent=1)
     for rules, state in ((GUARDED, RunState.SKIPPED), (AWS, RunState.FAILED)):
         (run,) = plan_actions(on("a"), known(a), tallies(a, live=1), rules.fire)
-        assert run.state is state and "1 concurrent" in (run.message or "")
+        assert run.state is state
+        assert "1 concurrent" in (run.message or "")
 
 
 def test_over_the_cap_a_queueing_job_waits() -> None:
@@ -80,7 +82,8 @@ def test_the_runs_of_one_batch_count_for_the_next_instant() -> None:
 
 def test_a_crawler_is_skipped_with_the_reason() -> None:
     (run,) = plan_actions([Action(target=Target.CRAWLER, name="c")], {}, {}, GUARDED.fire)
-    assert run.state is RunState.SKIPPED and "crawler" in (run.message or "")
+    assert run.state is RunState.SKIPPED
+    assert "crawler" in (run.message or "")
 
 
 def test_without_a_cap_everything_starts() -> None:
@@ -101,7 +104,5 @@ def test_fixed_arguments_win_over_the_runs_over_the_triggers_over_the_defaults()
         default_arguments={"--a": "default", "--b": "default", "--c": "default", "--d": "default"},
         fixed_arguments={"--d": "fixed"},
     )
-    merged = merge_arguments(
-        spec, of_trigger={"--b": "trigger", "--c": "trigger"}, of_run={"--c": "run", "--d": "run"}
-    )
+    merged = merge_arguments(spec, of_trigger={"--b": "trigger", "--c": "trigger"}, of_run={"--c": "run", "--d": "run"})
     assert merged == {"--a": "default", "--b": "trigger", "--c": "run", "--d": "fixed"}

@@ -17,8 +17,9 @@ REPO = Path(__file__).resolve().parents[3]
 def test_every_state_has_its_row_and_what_has_ended_moves_nowhere() -> None:
     assert set(NEXT) == set(RunState)
     assert all(not NEXT[state] for state in ENDED)
-    assert LIVE | ENDED == set(RunState) and not LIVE & ENDED
-    assert LIVE - ACTIVE == {RunState.WAITING}
+    assert set(RunState) == LIVE | ENDED
+    assert not LIVE & ENDED
+    assert {RunState.WAITING} == LIVE - ACTIVE
 
 
 def test_every_live_state_can_be_stopped() -> None:
@@ -34,7 +35,8 @@ def test_the_page_about_states_is_what_the_table_says() -> None:
 @given(st.integers(0, 2**50), st.binary(min_size=26, max_size=26))
 def test_a_run_id_is_jr_and_64_hex_digits(at: int, entropy: bytes) -> None:
     wire_id = run_wire_id(at, entropy)
-    assert wire_id.startswith("jr_") and len(wire_id) == 67
+    assert wire_id.startswith("jr_")
+    assert len(wire_id) == 67
     int(wire_id[3:], 16)
 
 

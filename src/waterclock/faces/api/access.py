@@ -1,6 +1,5 @@
 """Users with their keys and tokens: `/me`, `/users`, `/users/{name}/keys`, `/users/{name}/tokens`."""
 
-from collections.abc import Sequence
 from typing import Final
 
 from starlette.responses import Response
@@ -56,7 +55,6 @@ async def create_key(call: Call) -> Response:
 
 async def revoke_key(call: Call) -> Response:
     key_id = call.name("id")
-    _must_have(await call.context.access.list_keys(call.caller, call.name()), "access key", key_id)
     await call.context.access.revoke_key(call.caller, call.name(), key_id)
     return json({"id": key_id})
 
@@ -77,15 +75,10 @@ async def create_token(call: Call) -> Response:
 
 async def revoke_token(call: Call) -> Response:
     token_id = call.name("id")
-    _must_have(await call.context.access.list_tokens(call.caller, call.name()), "token", token_id)
+    if not token_id.isdecimal():
+        raise NotFound("token", token_id)
     await call.context.access.revoke_token(call.caller, call.name(), int(token_id))
     return json({"id": token_id})
-
-
-def _must_have(found: Sequence[Credential], kind: str, wanted: str) -> None:
-    """Of this user: nobody revokes another's by naming themselves."""
-    if wanted not in {each.id for each in found if each.revoked_at is None}:
-        raise NotFound(kind, wanted)
 
 
 def _user(user: User) -> dict[str, object]:

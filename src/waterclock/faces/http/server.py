@@ -19,7 +19,9 @@ GRACE_SECONDS: Final = 10
 def bind(host: str, port: int) -> socket.socket:
     """Port 0 takes a free one; `OSError` where the port is taken."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited: an answer never waits for an ACK
+    return listening
 
 
 async def serve(

@@ -72,11 +72,10 @@ class Renewer:
             _LOG.warning("the store does not answer: %d leases not renewed", len(pairs))
             self._give_up(call)
             return None
-        try:
-            return call.result()
-        except Exception as error:  # a store may fail in any way; leases that run out do the rest
+        if (error := call.exception()) is not None:  # however it failed: leases that run out do the rest
             _LOG.warning("the store failed: %d leases not renewed: %r", len(pairs), error)
             return None
+        return call.result()
 
     def _give_up(self, call: "asyncio.Future[frozenset[int]]") -> None:
         """Cancel without waiting: a call that cannot be cancelled must not hold us up."""

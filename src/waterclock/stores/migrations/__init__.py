@@ -24,8 +24,7 @@ class Migration:
 
 def migrations(dialect: Dialect) -> tuple[Migration, ...]:
     return tuple(
-        Migration(version=version, name=name, statements=_statements(dialect, text))
-        for version, name, text in _files()
+        Migration(version=version, name=name, statements=_statements(dialect, text)) for version, name, text in _files()
     )
 
 

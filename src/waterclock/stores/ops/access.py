@@ -96,8 +96,9 @@ async def list_access_keys(tx: Tx, *, org_id: int, user_name: str) -> list[Crede
     return [_credential(row, name="", expires_at=None) for row in rows]
 
 
-async def revoke_access_key(tx: Tx, *, org_id: int, key_id: str) -> None:
-    if not await tx.run("revoke_access_key", {"id": key_id, "org_id": org_id, "now": await tx.now()}):
+async def revoke_access_key(tx: Tx, *, org_id: int, user_name: str, key_id: str) -> None:
+    user = await _must_exist(tx, org_id, user_name)
+    if not await tx.run("revoke_access_key", {"id": key_id, "user_id": user.id, "now": await tx.now()}):
         raise NotFound("access key", key_id)
 
 
@@ -120,8 +121,9 @@ async def list_tokens(tx: Tx, *, org_id: int, user_name: str) -> Sequence[Creden
     return [_credential(row, name=row["name"], expires_at=row["expires_at"]) for row in rows]
 
 
-async def revoke_token(tx: Tx, *, org_id: int, token_id: int) -> None:
-    if not await tx.run("revoke_token", {"id": token_id, "org_id": org_id, "now": await tx.now()}):
+async def revoke_token(tx: Tx, *, org_id: int, user_name: str, token_id: int) -> None:
+    user = await _must_exist(tx, org_id, user_name)
+    if not await tx.run("revoke_token", {"id": token_id, "user_id": user.id, "now": await tx.now()}):
         raise NotFound("token", token_id)
 
 

@@ -1,42 +1,15 @@
 """Claim, begin, renew, adopt, rescue: who may run an attempt, and for how long."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from waterclock.domain.job import JobSpec
-from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.claim import Claimant, Claimed, Claims
+from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
-from waterclock.domain.run import ENDED, Attempt, RunState
+from waterclock.domain.run import ENDED, RunState
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.ending import end_locked, lock_jobs_of
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import attempt_of, spec_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimant:
-    """The node that asks, and what it can run."""
-
-    node: str  # a fresh UUID per boot
-    host: str  # stays the same over restarts: what was started there can be adopted there
-    queues: tuple[str, ...] = ("default",)
-    labels: tuple[str, ...] = ("",)
-    roles: tuple[str, ...] = ("",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """An attempt that is ours until its lease ends, and the version of the job that it runs."""
-
-    attempt: Attempt
-    spec: JobSpec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claims:
-    claimed: tuple[Claimed, ...]
-    next_due_at: Moment | None  # the next delayed attempt, where nothing was left behind
-    now: Moment
 
 
 async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -> Claims:

@@ -11,7 +11,7 @@ from waterclock.stores.dialect import POSTGRES, parameters, statements, worded
 _IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 _INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
-_UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\bWHERE (?P<where>.*)", re.DOTALL)
+_UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\s+WHERE (?P<where>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ WHERE k.id = :id AND k.revoked_at IS NULL AND u.disabled_at IS NULL
 SELECT id, created_at, revoked_at FROM access_keys WHERE user_id = :user_id ORDER BY created_at, id
 
 -- name: revoke_access_key
-UPDATE access_keys SET revoked_at = :now WHERE id = :id AND org_id = :org_id AND revoked_at IS NULL
+UPDATE access_keys SET revoked_at = :now WHERE id = :id AND user_id = :user_id AND revoked_at IS NULL
 
 -- name: revoke_access_keys_of_user
 UPDATE access_keys SET revoked_at = :now WHERE user_id = :user_id AND revoked_at IS NULL
@@ -57,7 +57,7 @@ WHERE t.digest = :digest AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t
 SELECT id, name, created_at, expires_at, revoked_at FROM tokens WHERE user_id = :user_id ORDER BY created_at, id
 
 -- name: revoke_token
-UPDATE tokens SET revoked_at = :now WHERE id = :id AND org_id = :org_id AND revoked_at IS NULL
+UPDATE tokens SET revoked_at = :now WHERE id = :id AND user_id = :user_id AND revoked_at IS NULL
 
 -- name: revoke_tokens_of_user
 UPDATE tokens SET revoked_at = :now WHERE user_id = :user_id AND revoked_at IS NULL

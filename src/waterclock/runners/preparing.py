@@ -1,21 +1,24 @@
-"""From a claimed attempt to a program that can be started: the script found, the command built, nothing left to look up."""
+"""From a claimed attempt to a program: the script found, the command built, nothing left to look up."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun
+from waterclock.domain.job import CALLABLE
 from waterclock.domain.moment import to_iso
 from waterclock.domain.run import Attempt
+from waterclock.runners import logs
 from waterclock.runners.base import Limits, Program
 from waterclock.runners.interpreters import PATH, PYTHON, command
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
-from waterclock.stores.ops.claiming import Claimed
 
-CALLABLE: Final = "callable"
+LAST_WORDS: Final = 500
 MODULES: Final = "--additional-python-modules"
 
 
@@ -48,6 +51,19 @@ class Preparer:
         python = await self.venvs.python_for(modules) if modules else None
         return self._program(claimed, script, python)
 
+    def log_path(self, attempt: Attempt) -> str:
+        return str(self.workspaces.log(attempt.wire_id, attempt.run_at))
+
+    def last_words(self, log_path: str) -> str:
+        """The last line of its log that says something."""
+        with suppress(OSError):
+            lines = logs.tail(Path(log_path), LAST_WORDS).strip().splitlines()
+            return lines[-1] if lines else ""
+        return ""
+
+    def clean_up(self, attempt_id: int) -> None:
+        self.workspaces.remove(attempt_id)
+
     def _program(self, claimed: Claimed, script: Path, python: str | None) -> Program:
         attempt = claimed.attempt
         built = command(claimed.spec.kind, script, words(attempt), self.interpreters, python)
@@ -59,7 +75,7 @@ class Preparer:
             warm=built.warm,
             env=environment(attempt, folder),
             cwd=str(folder),
-            log_path=str(self.workspaces.log(attempt.wire_id, attempt.run_at)),
+            log_path=self.log_path(attempt),
             log_cap_bytes=self.log_cap_bytes,
             timeout_seconds=attempt.timeout_seconds,
             grace_seconds=self.grace_seconds,

@@ -1,0 +1,113 @@
+"""The parent of `waterclock up`: keeps a process for each role alive, and tells when all of them serve."""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import IO, Final
+
+from waterclock import clock
+from waterclock.settings import Settings
+
+log: Final = logging.getLogger("waterclock")
+
+READY_FD: Final = "WATERCLOCK_READY_FD"  # where a child says that it serves
+LIFELINE_FD: Final = "WATERCLOCK_LIFELINE_FD"  # closed when the parent is gone
+ROLES: Final = ("api", "engine")
+QUIET_SECONDS: Final = 10.0  # a child that lived this long may be restarted at once
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+
+
+class Child:
+    """One role in a process of its own, started again when it dies."""
+
+    def __init__(self, role: str, settings: Settings, ready: Callable[[str, str], None]) -> None:
+        self.role = role
+        self._settings = settings
+        self._ready = ready
+        self._process: asyncio.subprocess.Process | None = None
+        self._stopping = asyncio.Event()
+
+    async def keep(self) -> None:
+        pause = 0.0
+        while not self._stopping.is_set():
+            began = clock.monotonic()
+            code = await self._run()
+            if self._stopping.is_set():
+                return
+            pause = 0.2 if clock.monotonic() - began > QUIET_SECONDS else min(max(0.2, pause * 2), 5.0)
+            log.error("the %s process ended with %s; again in %.1f s", self.role, code, pause)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await self._stopping.wait()
+
+    def stop(self, number: int) -> None:
+        self._stopping.set()
+        if self._process and self._process.returncode is None:
+            self._process.send_signal(number)
+
+    async def _run(self) -> int:
+        ready_read, ready_write = os.pipe()
+        life_read, life_write = os.pipe()
+        fds = {READY_FD: str(ready_write), LIFELINE_FD: str(life_read)}
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "waterclock.launch",
+            self.role,
+            env={**os.environ, **self._settings.to_environ(), **fds},
+            pass_fds=(ready_write, life_read),
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C is for the parent, who then tells us
+        )
+        os.close(ready_write)
+        os.close(life_read)
+        hearing = asyncio.create_task(self._hear(ready_read))
+        try:
+            return await self._process.wait()
+        finally:
+            hearing.cancel()
+            os.close(life_write)
+
+    async def _hear(self, fd: int) -> None:
+        with os.fdopen(fd, "rb", buffering=0) as file:
+            line = await _read_line(file)
+        if line:
+            self._ready(self.role, line)
+
+
+async def keep_all(settings: Settings) -> int:
+    """Until a signal says stop; a second one says at once."""
+    said: dict[str, str] = {}
+
+    def ready(role: str, line: str) -> None:
+        told = len(said) == len(ROLES)
+        said[role] = line
+        if not told and len(said) == len(ROLES):
+            print(f"ready {said['api']}", flush=True)
+
+    children = [Child(role, settings, ready) for role in ROLES]
+    asked: list[int] = []
+
+    def stop(number: int) -> None:
+        asked.append(number)
+        for child in children:
+            child.stop(signal.SIGTERM if len(asked) == 1 else signal.SIGKILL)
+
+    for number in SIGNALS:
+        asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    await asyncio.gather(*(child.keep() for child in children))
+    return 0
+
+
+async def _read_line(file: IO[bytes]) -> str:
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    try:
+        return (await reader.readline()).decode().strip()
+    finally:
+        transport.close()

@@ -1,0 +1,75 @@
+"""Named statements as each server takes them."""
+
+import pytest
+
+from waterclock.stores.dialect import MYSQL, POSTGRES, SQLITE, parameters, statements
+from waterclock.stores.mysql import compiling as mysql
+from waterclock.stores.postgres import compiling as postgres
+
+
+@pytest.mark.parametrize("dialect", [SQLITE, POSTGRES, MYSQL])
+def test_no_statement_keeps_a_word_or_a_comment(dialect: object) -> None:
+    from waterclock.stores.dialect import Dialect, worded
+
+    assert isinstance(dialect, Dialect)
+    for name, text in statements(dialect.name).items():
+        assert "{" not in worded(dialect, text), name
+        assert "--" not in text, name
+
+
+def test_a_name_that_stands_twice_is_one_parameter_of_postgres() -> None:
+    compiled = postgres.compiled("stop_node")
+    assert compiled.sql == "UPDATE nodes SET stopped_at = $1, heartbeat_at = $1 WHERE id = $2"
+    assert compiled.names == ("now", "id")
+
+
+def test_a_list_is_an_array_of_postgres() -> None:
+    assert "id = ANY($1)" in postgres.compiled("delete_runs").sql
+
+
+def test_a_batch_of_updates_is_one_statement_of_postgres() -> None:
+    batch = postgres.batched("advance_trigger", ("int8", "int8", "int8"), frozenset({"id", "next_fire_at"}))
+    assert batch.sql == (
+        "UPDATE triggers SET next_fire_at = u.p_next_fire_at, version = version + 1 "
+        "FROM unnest($1::int8[], $2::int8[]) AS u(p_id, p_next_fire_at) WHERE id = u.p_id AND version = $3::int8"
+    )
+    assert batch.names == ("id", "next_fire_at", "was")
+
+
+def test_a_batch_of_inserts_is_one_statement_of_postgres() -> None:
+    batch = postgres.batched("insert_transitions", ("int8", "int8", "text"), frozenset({"moves"}))
+    assert batch.sql == (
+        "INSERT INTO transitions (org_id, at, moves) "
+        "SELECT $2::int8, $3::int8, u.p_moves FROM unnest($1::text[]) AS u(p_moves)"
+    )
+
+
+def test_a_list_is_written_out_for_mysql_and_an_empty_one_matches_nothing() -> None:
+    assert mysql.bound("delete_runs", {"ids": [1, 2]}) == mysql.Bound("DELETE FROM runs WHERE id IN (1,2)", ())
+    assert mysql.bound("delete_runs", {"ids": []}).sql.endswith("IN (NULL)")
+    named = mysql.bound("triggers_by_names", {"org_id": 1, "namespace": "n", "names": ["a'", "b"]})
+    assert named.sql.endswith("name IN (%s,%s)")
+    assert named.values == (1, "n", "a'", "b")
+
+
+def test_a_batch_is_one_json_table_for_mysql() -> None:
+    rows = [{"id": n, "was": 1, "next_fire_at": None} for n in (7, 8)]
+    batch = mysql.batched("advance_trigger", rows, "utf8mb4_bin")
+    assert batch.sql == (
+        "UPDATE triggers, JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u "
+        "SET next_fire_at = %s, version = version + 1 WHERE id = u.p_id AND version = %s"
+    )
+    assert batch.values == ("[[7],[8]]", None, 1)
+
+
+def test_every_statement_that_is_run_for_many_rows_can_be() -> None:
+    for name, text in statements(POSTGRES.name).items():
+        names = tuple(dict.fromkeys(parameters(text)))
+        if text.startswith("INSERT") or (text.startswith("UPDATE") and "IN :" not in text):
+            postgres.batched(name, ("int8",) * len(names), frozenset(names))
+            mysql.batched(name, [dict.fromkeys(names, 0), dict.fromkeys(names, 1)], "utf8mb4_bin")
+
+
+def test_a_statement_that_cannot_be_run_for_many_rows_says_so() -> None:
+    with pytest.raises(ValueError, match="not to be run for many rows"):
+        postgres.batched("delete_job", ("int8",), frozenset({"id"}))
