@@ -6,10 +6,11 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 
 from waterclock import clock
+from waterclock.faces.http.listening import INHERITED_FD, bind
 from waterclock.settings import Settings
 
 log: Final = logging.getLogger("waterclock")
@@ -24,9 +25,12 @@ SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 class Child:
     """One role in a process of its own, started again when it dies."""
 
-    def __init__(self, role: str, settings: Settings, ready: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, role: str, settings: Settings, ready: Callable[[str, str], None], inherits: Mapping[str, int]
+    ) -> None:
         self.role = role
         self._settings = settings
+        self._inherits = inherits  # open files, by the name that tells the child their number
         self._ready = ready
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
@@ -52,14 +56,14 @@ class Child:
     async def _run(self) -> int:
         ready_read, ready_write = os.pipe()
         life_read, life_write = os.pipe()
-        fds = {READY_FD: str(ready_write), LIFELINE_FD: str(life_read)}
+        fds = {READY_FD: ready_write, LIFELINE_FD: life_read, **self._inherits}
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
             "waterclock.launch",
             self.role,
-            env={**os.environ, **self._settings.to_environ(), **fds},
-            pass_fds=(ready_write, life_read),
+            env={**os.environ, **self._settings.to_environ(), **{name: str(fd) for name, fd in fds.items()}},
+            pass_fds=tuple(fds.values()),
             stdin=asyncio.subprocess.DEVNULL,
             start_new_session=True,  # a Ctrl-C is for the parent, who then tells us
         )
@@ -89,7 +93,13 @@ async def keep_all(settings: Settings) -> int:
         if not told and len(said) == len(ROLES):
             print(f"ready {said['api']}", flush=True)
 
-    children = [Child(role, settings, ready) for role in ROLES]
+    with bind(settings.host, settings.port) as listening:
+        inherits = {"api": {INHERITED_FD: listening.fileno()}}
+        await _keep([Child(role, settings, ready, inherits.get(role, {})) for role in ROLES])
+    return 0
+
+
+async def _keep(children: Sequence[Child]) -> None:
     asked: list[int] = []
 
     def stop(number: int) -> None:
@@ -100,7 +110,6 @@ async def keep_all(settings: Settings) -> int:
     for number in SIGNALS:
         asyncio.get_running_loop().add_signal_handler(number, stop, number)
     await asyncio.gather(*(child.keep() for child in children))
-    return 0
 
 
 async def _read_line(file: IO[bytes]) -> str:

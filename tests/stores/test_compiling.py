@@ -31,7 +31,8 @@ def test_a_batch_of_updates_is_one_statement_of_postgres() -> None:
     batch = postgres.batched("advance_trigger", ("int8", "int8", "int8"), frozenset({"id", "next_fire_at"}))
     assert batch.sql == (
         "UPDATE triggers SET next_fire_at = u.p_next_fire_at, version = version + 1 "
-        "FROM unnest($1::int8[], $2::int8[]) AS u(p_id, p_next_fire_at) WHERE id = u.p_id AND version = $3::int8"
+        "FROM unnest($1::int8[], $2::int8[]) AS u(p_id, p_next_fire_at) WHERE id = u.p_id "
+        "AND CASE WHEN version = $3::int8 THEN TRUE END"
     )
     assert batch.names == ("id", "next_fire_at", "was")
 
@@ -56,7 +57,7 @@ def test_a_batch_is_one_json_table_for_mysql() -> None:
     rows = [{"id": n, "was": 1, "next_fire_at": None} for n in (7, 8)]
     batch = mysql.batched("advance_trigger", rows, "utf8mb4_bin")
     assert batch.sql == (
-        "UPDATE triggers, JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u "
+        "UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u STRAIGHT_JOIN triggers "
         "SET next_fire_at = %s, version = version + 1 WHERE id = u.p_id AND version = %s"
     )
     assert batch.values == ("[[7],[8]]", None, 1)

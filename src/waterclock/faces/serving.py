@@ -13,7 +13,8 @@ from waterclock.faces.http.app import build_app
 from waterclock.faces.http.auth import Anybody, Signatures
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.metrics import Metrics
-from waterclock.faces.http.server import bind, serve
+from waterclock.faces.http.listening import inherited_or_bound
+from waterclock.faces.http.server import serve
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 
@@ -43,7 +44,7 @@ async def serve_faces(
         metrics=metrics,
         routes=api_routes(_context(settings, services, stopped)),
     )
-    listening = bind(settings.host, settings.port)
+    listening = inherited_or_bound(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
 

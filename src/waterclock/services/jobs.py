@@ -80,14 +80,15 @@ class Jobs:
 
     async def list(self, caller: Caller, namespaces: Sequence[str], page: PageRequest) -> Page[Job]:
         caller.needs(Right.READ)
-        after = position("jobs", page.token, (str,))
+        after = position("jobs", page.token, (str, int))
         found = await self._database.read(
             ops.list_jobs,
             org_id=caller.org_id,
             namespaces=namespaces,
             after=str(after[0]) if after else "",
+            after_id=int(str(after[1])) if after else 0,
             limit=page.size + 1,
         )
         more = len(found) > page.size
         items = found[: page.size]
-        return Page(items=items, next_token=token("jobs", items[-1].name) if more else None)
+        return Page(items=items, next_token=token("jobs", items[-1].name, items[-1].id) if more else None)

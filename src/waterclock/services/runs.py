@@ -59,11 +59,13 @@ class Runs:
         return _page("runs", found, page.size)
 
     async def stop(
-        self, caller: Caller, wire_ids: Sequence[str], *, job_name: str | None = None
+        self, caller: Caller, wire_ids: Sequence[str], *, namespace: str | None = None, job_name: str | None = None
     ) -> Sequence[StopAnswer]:
         """One answer per id, in their order; the proof that a run is dead is its state STOPPED."""
         caller.needs(Right.RUN)
-        return await self._database.write(stop_attempts, org_id=caller.org_id, job_name=job_name, wire_ids=wire_ids)
+        return await self._database.write(
+            stop_attempts, org_id=caller.org_id, namespace=namespace, job_name=job_name, wire_ids=wire_ids
+        )
 
 
 def _before(of: str, given: str | None) -> tuple[int, int]:

@@ -105,31 +105,35 @@ class Triggers:
     ) -> Page[Trigger]:
         """All, or those that have an action on `job_name`."""
         caller.needs(Right.READ)
-        after = position("triggers", page.token, (str,))
+        after = position("triggers", page.token, (str, int))
         found = await self._database.read(
             ops.list_triggers,
             org_id=caller.org_id,
             namespaces=namespaces,
             job_name=job_name,
             after=str(after[0]) if after else "",
+            after_id=int(str(after[1])) if after else 0,
             limit=page.size + 1,
         )
         items = found[: page.size]
-        return Page(items=items, next_token=token("triggers", items[-1].name) if len(found) > page.size else None)
+        more = len(found) > page.size
+        return Page(items=items, next_token=token("triggers", items[-1].name, items[-1].id) if more else None)
 
     async def fires(self, caller: Caller, namespace: str, name: str, page: PageRequest) -> Page[Fire]:
         """The ledger, newest first."""
         trigger = await self.get(caller, namespace, name)
-        before = position("fires", page.token, (int,))
+        before = position("fires", page.token, (int, int))
         found = await self._database.read(
             ops.list_fires,
             org_id=caller.org_id,
             trigger_id=trigger.id,
             before=int(str(before[0])) if before else FROM_THE_NEWEST[0],
+            before_id=int(str(before[1])) if before else FROM_THE_NEWEST[1],
             limit=page.size + 1,
         )
         items = found[: page.size]
-        return Page(items=items, next_token=token("fires", items[-1].fire_at) if len(found) > page.size else None)
+        more = len(found) > page.size
+        return Page(items=items, next_token=token("fires", items[-1].fire_at, items[-1].id) if more else None)
 
     async def preview(
         self, caller: Caller, namespace: str, name: str, *, after: datetime, count: int

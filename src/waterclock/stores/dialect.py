@@ -28,6 +28,7 @@ SQLITE: Final = Dialect(
         "auto": "INTEGER PRIMARY KEY AUTOINCREMENT",
         "lock": "",
         "share": "",
+        "materialized": "MATERIALIZED",
         "skip_locked": "",
     },
     line_marks=frozenset({"partial", "sqlite"}),
@@ -40,6 +41,7 @@ POSTGRES: Final = Dialect(
         "auto": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
         "lock": "FOR UPDATE",
         "share": "FOR SHARE",
+        "materialized": "MATERIALIZED",
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
     line_marks=frozenset({"partial", "postgres", "server"}),
@@ -52,6 +54,7 @@ MYSQL: Final = Dialect(
         "auto": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY",
         "lock": "FOR UPDATE",
         "share": "LOCK IN SHARE MODE",  # MariaDB knows no FOR SHARE
+        "materialized": "",
         "skip_locked": "FOR UPDATE SKIP LOCKED",
     },
     line_marks=frozenset({"mysql", "server"}),

@@ -28,6 +28,7 @@ async def start_job_run(services: Services, caller: Caller, body: Body) -> Wire:
         timeout_seconds=timeout_seconds(body),
         notify_after_seconds=notify_after_seconds(body),
         previous_wire_id=previous,
+        queueing=body.get("JobRunQueuingEnabled"),
     )
     (started,) = await services.runs.start(caller, NAMESPACE, [request])
     return {"JobRunId": started.wire_id}
@@ -46,7 +47,7 @@ async def get_job_runs(services: Services, caller: Caller, body: Body) -> Wire:
 
 async def batch_stop_job_run(services: Services, caller: Caller, body: Body) -> Wire:
     job_name, ids = body["JobName"], list(dict.fromkeys(body["JobRunIds"]))
-    answers = await services.runs.stop(caller, ids, job_name=job_name)
+    answers = await services.runs.stop(caller, ids, namespace=NAMESPACE, job_name=job_name)
     return {
         "SuccessfulSubmissions": [
             {"JobName": job_name, "JobRunId": answer.wire_id} for answer in answers if answer.accepted

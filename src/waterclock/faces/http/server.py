@@ -10,18 +10,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from waterclock.faces.http.connection import Connection
+from waterclock.faces.http.listening import bind
 
-BACKLOG: Final = 2048
 KEEP_ALIVE_SECONDS: Final = 60
 GRACE_SECONDS: Final = 10
-
-
-def bind(host: str, port: int) -> socket.socket:
-    """Port 0 takes a free one; `OSError` where the port is taken."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
-    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited: an answer never waits for an ACK
-    return listening
 
 
 async def serve(

@@ -176,11 +176,11 @@ CREATE TABLE runs (
   ended_at BIGINT,
   updated_at BIGINT NOT NULL,
 @server   PRIMARY KEY (id, run_at),
-  UNIQUE (wire_id, run_at),
   UNIQUE (fire_id, action_no, run_at)
 );
 CREATE INDEX runs_of_org ON runs (org_id, run_at, id);
-CREATE INDEX runs_ended ON runs (ended_at);
+@partial CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+@mysql CREATE INDEX runs_ended ON runs (ended_at);
 @partial CREATE INDEX runs_live_of_job ON runs (job_id, run_at, id) WHERE state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING');
 @partial CREATE INDEX runs_live_of_trigger ON runs (trigger_id) WHERE state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING');
 @mysql CREATE INDEX runs_live_of_job ON runs (job_id, state, run_at, id);

@@ -54,13 +54,12 @@ def _written_out(items: Sequence[object], given: list[object]) -> str:
 
 def batched(name: str, rows: Sequence[Values], collation: str) -> Bound:
     """One statement for many rows: what varies comes as one JSON document, what all rows share comes once."""
-    first = rows[0]
-    names = tuple(dict.fromkeys(parameters(text(name))))
-    varying = [each for each in names if any(row[each] != first[each] for row in rows)] or [names[0]]
-    document = orjson.dumps([[row[each] for each in varying] for row in rows]).decode()
-    texts = {each for each in varying if any(isinstance(row[each], str) for row in rows)}
-    table = _json_table(varying, texts, collation)
-    return _over_rows(text(name), table, document, {each: first[each] for each in names if each not in varying})
+    columns = {each: [row[each] for row in rows] for each in dict.fromkeys(parameters(text(name)))}
+    varying = [each for each, column in columns.items() if column.count(column[0]) != len(column)] or [*columns][:1]
+    document = orjson.dumps([*zip(*(columns[each] for each in varying), strict=True)]).decode()
+    texts = {each for each in varying if any(isinstance(value, str) for value in columns[each])}
+    shared = {each: column[0] for each, column in columns.items() if each not in varying}
+    return _over_rows(text(name), _json_table(varying, texts, collation), document, shared)
 
 
 def _json_table(names: Sequence[str], texts: set[str], collation: str) -> str:
@@ -80,7 +79,7 @@ def _over_rows(sql: str, table: str, document: str, shared: Mapping[str, object]
         return Bound(f"{insert['head']} SELECT {chosen} FROM {table}", (*given, document))  # noqa: S608 - our text
     if update := _UPDATE.fullmatch(sql):
         changed, where = placed(update["set"]), placed(update["where"])
-        return Bound(f"UPDATE {update['table']}, {table} SET {changed} WHERE {where}", (document, *given))  # noqa: S608 - our text
+        return Bound(f"UPDATE {table} STRAIGHT_JOIN {update['table']} SET {changed} WHERE {where}", (document, *given))  # noqa: S608 - our text
     raise ValueError(f"not to be run for many rows: {sql}")
 
 

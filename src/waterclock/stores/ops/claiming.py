@@ -111,7 +111,9 @@ def _lost(attempt_id: int, fence: int, state: str) -> Outcome:
 
 async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
     attempts = [attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": list(ids)})]
-    rows = await tx.fetch("versions_of_runs", {"ids": list(ids)})
+    job_ids = {attempt.job_id for attempt in attempts if attempt.job_id is not None}
+    numbers = {attempt.job_version for attempt in attempts if attempt.job_version is not None}
+    rows = await tx.fetch("versions_of_jobs", {"job_ids": sorted(job_ids), "versions": sorted(numbers)})
     versions = {(row["job_id"], row["version"]): row["spec"] for row in rows}
     return tuple(
         Claimed(attempt=attempt, spec=spec_of(versions[attempt.job_id, attempt.job_version]))

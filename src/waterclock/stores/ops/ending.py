@@ -190,8 +190,8 @@ async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None
         if job:
             counted[job.id].active += 1
     for job in waiting_jobs:
-        slots = free_slots(job.spec, counted[job.id])
-        starts += await _oldest_waiting(tx, job.id, slots) if slots else []
+        slots, waits = free_slots(job.spec, counted[job.id]), counted[job.id].live > counted[job.id].active
+        starts += await _oldest_waiting(tx, job.id, slots) if slots and waits else []
     for job_id in gone:  # nobody knows its cap any more: one goes, one comes
         starts += await _oldest_waiting(tx, job_id, 1)
     await _start(tx, starts, holds, ends)

@@ -10,6 +10,7 @@ from waterclock.domain.firing import PlannedRun, plan_actions
 from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan, SkipSpan, plan
+from waterclock.domain.run import RunState
 from waterclock.domain.trigger import Action, FireOutcome, FireRules
 from waterclock.stores.base import Kind, Row, Tx
 from waterclock.stores.ops.jobs import hold_jobs, jobs_by_ids, tallies
@@ -18,6 +19,7 @@ from waterclock.stores.ops.newruns import NewRun, insert_runs
 from waterclock.stores.ops.rows import action_of, misfire_of, schedule_of
 
 GUARDED: Final = FireRules()
+LONGEST_REASON: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +66,8 @@ async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
         fires += [_skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
         for instant in each.plan.fires:
             fire_at, fire_id = from_datetime(instant), next(numbers)
-            fires.append(_fire_row(trigger, fire_at, fire_id, now))
             planned = plan_actions(actions[trigger["id"]], jobs.of(trigger), counted, chosen)
+            fires.append(_fire_row(trigger, fire_at, fire_id, now) | _skipped(planned))
             new += [_new_run(trigger, run, fire_at, fire_id) for run in planned]
     if fires:
         await tx.run_many("insert_fire", fires)
@@ -128,6 +130,14 @@ def _fire_row(trigger: Row, fire_at: Moment, fire_id: int, now: Moment) -> dict[
         "instants": 1,
         "created_at": now,
     }
+
+
+def _skipped(planned: Sequence[PlannedRun]) -> dict[str, object]:
+    """A fire none of whose actions runs is a skipped one, for their reasons."""
+    if not all(run.state is RunState.SKIPPED for run in planned):
+        return {}
+    reasons = "; ".join(dict.fromkeys(run.message or "" for run in planned))
+    return {"outcome": FireOutcome.SKIPPED, "reason": reasons[:LONGEST_REASON]}
 
 
 def _skip_row(trigger: Row, skip: SkipSpan, fire_id: int, now: Moment) -> dict[str, object]:

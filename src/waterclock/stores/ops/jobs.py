@@ -99,8 +99,10 @@ async def get_jobs(tx: Tx, *, org_id: int, namespace: str, names: Sequence[str])
     return {row["name"]: job_of(row) for row in rows}
 
 
-async def list_jobs(tx: Tx, *, org_id: int, namespaces: Sequence[str], after: str, limit: int) -> list[Job]:
-    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "limit": limit}
+async def list_jobs(
+    tx: Tx, *, org_id: int, namespaces: Sequence[str], after: str, limit: int, after_id: int = 0
+) -> list[Job]:
+    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "after_id": after_id, "limit": limit}
     return [job_of(row) for row in await tx.fetch("jobs_of_org", values)]
 
 

@@ -1,7 +1,7 @@
 """Runs asked for by a caller: admitted, queued or refused under the job's lock."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
 from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound
@@ -24,6 +24,7 @@ class RunRequest:
     timeout_seconds: int | None = None
     notify_after_seconds: int | None = None
     previous_wire_id: str | None = None
+    queueing: bool | None = None  # over the cap: wait or be refused, whatever the job says
 
 
 async def start_runs(
@@ -45,7 +46,8 @@ async def start_runs(
 
 
 def _admitted(job: Job, request: RunRequest, requested_by: str, tally: Tally, now: Moment) -> NewRun:
-    admission = admit(job.spec, tally)
+    spec = job.spec if request.queueing is None else replace(job.spec, queueing=request.queueing)
+    admission = admit(spec, tally)
     if admission is Admission.REFUSE:
         raise ConcurrentRunsExceeded(job.name, job.spec.max_concurrent)
     waits = admission is Admission.WAIT

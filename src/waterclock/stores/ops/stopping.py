@@ -24,10 +24,17 @@ class StopAnswer:
         return self.state is not None and self.state not in ENDED
 
 
-async def stop_attempts(tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str]) -> list[StopAnswer]:
+async def stop_attempts(
+    tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str], namespace: str | None = None
+) -> list[StopAnswer]:
     """One answer for each id, in their order: the state it was found in."""
     rows = await tx.fetch("attempts_by_wire_ids", {"org_id": org_id, "wire_ids": list(wire_ids)})
-    known = {row["wire_id"]: row for row in rows if job_name is None or row["job_name"] == job_name}
+    wanted = {"job_name": job_name, "namespace": namespace}
+    known = {
+        row["wire_id"]: row
+        for row in rows
+        if all(value is None or row[name] == value for name, value in wanted.items())
+    }
     await stop_by_ids(tx, [row["id"] for row in known.values()], await tx.now())
     return [
         StopAnswer(wire_id=wire_id, state=RunState(known[wire_id]["state"]) if wire_id in known else None)

@@ -135,16 +135,18 @@ async def get_triggers(tx: Tx, *, org_id: int, namespace: str, names: Sequence[s
 
 
 async def list_triggers(
-    tx: Tx, *, org_id: int, namespaces: Sequence[str], job_name: str | None, after: str, limit: int
+    tx: Tx, *, org_id: int, namespaces: Sequence[str], job_name: str | None, after: str, limit: int, after_id: int = 0
 ) -> list[Trigger]:
-    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "limit": limit}
+    values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "after_id": after_id, "limit": limit}
     if job_name is None:
         return await _with_actions(tx, await tx.fetch("triggers_of_org", values))
     return await _with_actions(tx, await tx.fetch("triggers_of_job", {**values, "job_name": job_name}))
 
 
-async def list_fires(tx: Tx, *, org_id: int, trigger_id: int, before: Moment, limit: int) -> list[Fire]:
-    values = {"org_id": org_id, "trigger_id": trigger_id, "before": before, "limit": limit}
+async def list_fires(
+    tx: Tx, *, org_id: int, trigger_id: int, before: Moment, limit: int, before_id: int = 0
+) -> list[Fire]:
+    values = {"org_id": org_id, "trigger_id": trigger_id, "before": before, "before_id": before_id, "limit": limit}
     return [fire_of(row) for row in await tx.fetch("fires_of_trigger", values)]
 
 

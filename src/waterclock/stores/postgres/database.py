@@ -31,6 +31,7 @@ _SETTINGS: Final = {
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
+    "plan_cache_mode": "force_custom_plan",  # a plan made for an empty table is ruin for a full one
     "jit": "off",  # compiling costs more than our short statements
 }
 

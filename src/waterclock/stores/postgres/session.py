@@ -90,10 +90,11 @@ class PostgresSession:
             for row in rows:
                 await self.run(name, row)
             return
-        varying = varying_names(compiled(name).names, rows)
+        columns = {each: [row[each] for row in rows] for each in compiled(name).names}
+        varying = varying_names(columns)
         try:
             statement = batched(name, await self._types(name), varying)
-            given = [[row[each] for row in rows] if each in varying else rows[0][each] for each in statement.names]
+            given = [columns[each] if each in varying else columns[each][0] for each in statement.names]
             await self._connection.execute(statement.sql, *given, timeout=self._patience)
         except DRIVER_ERRORS as problem:
             raise meaning(problem, name, rows[0]) from problem

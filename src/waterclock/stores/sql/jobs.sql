@@ -22,9 +22,10 @@ SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j
 WHERE j.org_id = :org_id AND j.namespace = :namespace AND j.name IN :names
 
 -- name: jobs_of_org
--- One page, by name; `after` is the last name of the page before.
+-- One page, by name and number; `after` and `after_id` are those of the last on the page before.
 SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
-WHERE j.org_id = :org_id AND j.namespace IN :namespaces AND j.name > :after
+WHERE j.org_id = :org_id AND j.namespace IN :namespaces AND j.name >= :after
+  AND (j.name > :after OR j.id > :after_id)
 ORDER BY j.name, j.id LIMIT :limit
 
 -- name: jobs_by_ids
@@ -54,9 +55,6 @@ WHERE a.org_id = :org_id AND a.namespace = :namespace AND a.name = :name AND a.t
 SELECT job_id, COUNT(*) AS live, SUM(CASE WHEN state = 'WAITING' THEN 0 ELSE 1 END) AS active FROM runs
 WHERE job_id IN :job_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY job_id
 
--- name: versions_of_runs
--- The versions that these attempts' runs were made with, present or not.
-SELECT DISTINCT v.job_id AS job_id, v.version AS version, v.spec AS spec
-FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-JOIN job_versions v ON v.job_id = r.job_id AND v.version = r.job_version
-WHERE a.id IN :ids
+-- name: versions_of_jobs
+-- The versions that runs were made with, whether their jobs are still there or not.
+SELECT job_id, version, spec FROM job_versions WHERE job_id IN :job_ids AND version IN :versions

@@ -36,11 +36,12 @@ UPDATE attempts SET node = NULL, host = NULL, lease_until = NULL, updated_at = :
 WHERE id IN :ids AND node = :node AND state = 'STARTING'
 
 -- name: whole_attempts
--- Attempts with what belongs to their runs.
+-- Attempts with what belongs to their runs. First the attempts, then their runs: without statistics a planner may
+-- begin with all runs, and look through the whole list for each.
+WITH a AS {materialized} (SELECT * FROM attempts WHERE id IN :ids)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
-FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.id IN :ids
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
 -- name: whole_attempt_by_wire_id
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
@@ -75,9 +76,9 @@ FROM runs WHERE id IN :ids ORDER BY id {lock}
 
 -- name: reach_of_attempts
 -- What an end of these attempts may touch: their jobs, and the fires that have later actions.
+WITH a AS {materialized} (SELECT run_id, run_at FROM attempts WHERE id IN :ids)
 SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id
-FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.id IN :ids
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
 -- name: lock_fires
 -- Two actions of one fire may end at once: each must see the other's end to know which one is next.
@@ -143,7 +144,8 @@ WHERE r.trigger_id = :trigger_id AND r.state IN ('WAITING', 'STARTING', 'RUNNING
   AND a.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
 
 -- name: attempts_by_wire_ids
-SELECT a.id, a.wire_id, a.state, r.job_name, r.job_id FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+SELECT a.id, a.wire_id, a.state, a.namespace, r.job_name FROM attempts a
+JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 WHERE a.wire_id IN :wire_ids AND a.org_id = :org_id
 
 -- name: held_leases

@@ -23,11 +23,13 @@ SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND nam
 SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND name IN :names
 
 -- name: triggers_of_org
-SELECT * FROM triggers WHERE org_id = :org_id AND namespace IN :namespaces AND name > :after
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace IN :namespaces AND name >= :after
+  AND (name > :after OR id > :after_id)
 ORDER BY name, id LIMIT :limit
 
 -- name: triggers_of_job
-SELECT * FROM triggers t WHERE t.org_id = :org_id AND t.namespace IN :namespaces AND t.name > :after
+SELECT * FROM triggers t WHERE t.org_id = :org_id AND t.namespace IN :namespaces AND t.name >= :after
+  AND (t.name > :after OR t.id > :after_id)
 AND EXISTS (SELECT 1 FROM trigger_actions a WHERE a.trigger_id = t.id AND a.target = 'job' AND a.name = :job_name)
 ORDER BY t.name, t.id LIMIT :limit
 
@@ -66,5 +68,6 @@ VALUES (:id, :org_id, :trigger_id, :trigger_name, :generation, :fire_at, :outcom
   :instants, :created_at)
 
 -- name: fires_of_trigger
-SELECT * FROM fires WHERE org_id = :org_id AND trigger_id = :trigger_id AND fire_at < :before
+SELECT * FROM fires WHERE org_id = :org_id AND trigger_id = :trigger_id AND fire_at <= :before
+  AND (fire_at < :before OR id < :before_id)
 ORDER BY fire_at DESC, id DESC LIMIT :limit
