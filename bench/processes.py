@@ -12,8 +12,6 @@ import httpx
 
 from bench.harness import data_dir, report, store, waterclock
 
-ENDED = {"SUCCEEDED", "FAILED", "TIMEOUT", "STOPPED", "ERROR", "EXPIRED"}
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, default=500)
@@ -55,13 +53,10 @@ def _submit(client: httpx.Client, count: int) -> float:
     began = time.perf_counter()
     answer = client.post("/runs/batch", json={"runs": [{"job": "trivial"}] * count}, timeout=60)
     answer.raise_for_status()
-    while True:
-        live = client.get("/runs", params={"state": "WAITING,STARTING,RUNNING,STOPPING", "size": 1}).json()
-        if not live["runs"]:
-            break
+    while any(client.get("/status").json()["queues"].values()):
         time.sleep(0.02)
     seconds = time.perf_counter() - began
-    failed = client.get("/runs", params={"state": "FAILED,TIMEOUT,ERROR", "size": 1}).json()["runs"]
+    failed = client.get("/runs", params={"state": "FAILED", "size": 1}).json()["items"]
     if failed:
         raise SystemExit(f"a run failed: {failed[0]}")
     return seconds

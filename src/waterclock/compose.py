@@ -21,6 +21,7 @@ from waterclock.engine.pruner import Pruner
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.stopper import Stopper
 from waterclock.engine.ticker import Ticker
+from waterclock.engine.watcher import Watcher
 from waterclock.engine.work import StoreWork
 from waterclock.runners.base import Runner
 from waterclock.runners.callables import CallableRunner, import_callables
@@ -155,6 +156,7 @@ class EngineProcess:
         self._node.add(Ticker(database, fire_rules(settings)), Topic.TRIGGERS)
         every = min(settings.heartbeat_seconds, settings.lease_seconds / 3)
         self._node.add(Rescuer(database, margin_seconds=settings.lease_margin_seconds, every_seconds=every))
+        self._node.add(Watcher(database, every_seconds=every))
         self._node.add(Pruner(database, keep_days=settings.keep_days))
 
     def _add_worker(self) -> Attempts:

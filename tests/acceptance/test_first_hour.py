@@ -44,9 +44,7 @@ def test_a_trigger_with_seconds_fires_again_and_again_on_its_instants(server: Se
     glue = server.glue()
     glue.create_job(Name="tick", Role="r", Command={"Name": "pythonshell", "ScriptLocation": f"file://{script}"})
     actions = [{"JobName": "tick"}]
-    glue.create_trigger(
-        Name="ticks", Type="SCHEDULED", Schedule="0/2 * * * * ?", StartOnCreation=True, Actions=actions
-    )
+    glue.create_trigger(Name="ticks", Type="SCHEDULED", Schedule="0/2 * * * * ?", StartOnCreation=True, Actions=actions)
     runs = until(lambda: (r := _succeeded(glue, "tick")) and len(r) >= 2 and r, "did not fire twice")
     assert all(each["TriggerName"] == "ticks" for each in runs)
     seconds = [int(log(server, each).strip()[17:19]) for each in runs]

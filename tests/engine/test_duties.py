@@ -11,7 +11,9 @@ from waterclock.domain.errors import Unavailable
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.recorder import Recorder
+from waterclock.engine.watcher import Watcher
 from waterclock.engine.work import StoreWork
+from waterclock.stores.ops.messages import list_messages
 from waterclock.stores.ops.stopping import stop_attempts
 from waterclock.stores.ops.triggers import list_fires
 
@@ -148,6 +150,22 @@ async def test_an_attempt_that_nobody_here_started_is_lost_when_the_worker_resta
     await reborn.attempts.close()
     assert ended.state is RunState.FAILED
     assert "worker lost" in (ended.message or "")
+
+
+async def test_a_run_that_takes_longer_than_its_job_said_is_told_of_once(host: Host) -> None:
+    await host.job("job", "endless", notify_after_seconds=60)
+    wire_id = await host.start("job")
+    (claimed,) = (await host.work.claim(host.dispatcher._claimant, limit=1, ttl_seconds=600)).claimed
+    await host.work.record([Beginning(attempt_id=claimed.attempt.id, fence=claimed.attempt.fence)], [])
+    watcher = Watcher(host.database, every_seconds=5)
+    await watcher.tick()
+    assert await host.database.read(list_messages, org_id=1, before=2**62, limit=9) == []
+    host.database.offset_us += 61_000_000
+    assert await watcher.tick() == 5
+    await watcher.tick()
+    (message,) = await host.database.read(list_messages, org_id=1, before=2**62, limit=9)
+    assert (message.kind, message.subject) == ("late", "job")
+    assert wire_id in message.body
 
 
 async def test_an_unknown_callable_fails_its_run_with_a_reason(host: Host) -> None:

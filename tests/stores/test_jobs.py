@@ -67,7 +67,8 @@ async def test_jobs_are_listed_by_name_a_page_at_a_time(world: World) -> None:
     page: dict[str, Any] = {"org_id": 1, "namespaces": ["glue"], "limit": 3}
     first = await world.database.read(list_jobs, **page, after="")
     assert [job.name for job in first] == ["a", "b", "c"]
-    assert [job.name for job in await world.database.read(list_jobs, **page, after="c")] == ["d"]
+    rest = await world.database.read(list_jobs, **page, after="c", after_id=first[-1].id)
+    assert [job.name for job in rest] == ["d"]
 
 
 async def test_no_names_find_no_jobs(world: World) -> None:

@@ -252,7 +252,7 @@ async def test_a_batch_of_one_and_of_many_write_the_same(world: World, store: St
     for number, body in enumerate(tricky):
         await world.database.write(send, [body], 1_000 + number)
     await world.database.write(send, tricky, 2_000)
-    from waterclock.stores.ops.nodes import list_messages
+    from waterclock.stores.ops.messages import list_messages
 
     found = await world.database.read(list_messages, org_id=1, before=2**62, limit=1_000)
     assert [each.body for each in found] == tricky[::-1] * 2

@@ -183,9 +183,10 @@ async def test_triggers_are_listed_by_name_and_by_the_job_they_name(world: World
     for name, jobs in (("b", ["x"]), ("a", ["x", "y"]), ("c", ["y"])):
         await world.trigger(name, *jobs)
     page: dict[str, Any] = {"org_id": 1, "namespaces": ["glue"], "after": "", "limit": 9}
-    assert [each.name for each in await world.database.read(list_triggers, **page, job_name=None)] == ["a", "b", "c"]
+    every = await world.database.read(list_triggers, **page, job_name=None)
+    assert [each.name for each in every] == ["a", "b", "c"]
     assert [each.name for each in await world.database.read(list_triggers, **page, job_name="x")] == ["a", "b"]
-    later = {**page, "after": "a", "job_name": None}
+    later = {**page, "after": "a", "after_id": every[0].id, "job_name": None}
     assert [each.name for each in await world.database.read(list_triggers, **later)] == ["b", "c"]
 
 

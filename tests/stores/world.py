@@ -114,12 +114,7 @@ class World:
 
     async def attempts(self, states: Sequence[RunState] = tuple(LIVE | ENDED)) -> list[Attempt]:
         """Oldest first."""
-        page: dict[str, Any] = {
-            "namespaces": ["glue"],
-            "states": states,
-            "before": reading.FROM_THE_NEWEST,
-            "limit": 100_000,
-        }
+        page: dict[str, Any] = {"namespaces": ["glue"], "before": reading.FROM_THE_NEWEST, "limit": 100_000}
         return (await self.database.read(reading.list_attempts, org_id=1, states=states, **page))[::-1]
 
     async def states(self) -> list[str]:

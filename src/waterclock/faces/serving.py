@@ -12,8 +12,8 @@ from waterclock.faces.glue.services import Services as GlueServices
 from waterclock.faces.http.app import build_app
 from waterclock.faces.http.auth import Anybody, Signatures
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.listening import inherited_or_bound
+from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
 from waterclock.settings import Settings
 from waterclock.stores.base import Database

@@ -19,8 +19,9 @@ from waterclock.engine.work import StoreWork
 from waterclock.faces.api import Context, api_routes
 from waterclock.faces.http.app import build_app
 from waterclock.faces.http.health import Health
+from waterclock.faces.http.listening import bind
 from waterclock.faces.http.metrics import Metrics
-from waterclock.faces.http.server import bind, serve
+from waterclock.faces.http.server import serve
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.cluster import Cluster
 from waterclock.services.jobs import Jobs

@@ -57,6 +57,7 @@ MATRIX: list[tuple[str, str, dict[str, object] | None, Role | None]] = [
     ("GET", "/runs", None, Role.VIEWER),
     ("GET", "/status", None, Role.VIEWER),
     ("GET", "/events", None, Role.VIEWER),
+    ("GET", "/messages", None, Role.VIEWER),
     ("GET", "/users", None, Role.VIEWER),
     ("GET", "/schedules/preview?expression=@daily", None, Role.VIEWER),
     ("POST", "/runs", {"job": "mine"}, Role.OPERATOR),

@@ -8,7 +8,9 @@ import pytest
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from waterclock.faces.http.server import bind, serve
+from waterclock.domain.errors import NotAllowed
+from waterclock.faces.http.listening import bind
+from waterclock.faces.http.server import serve
 
 DEADLINE = 20
 
@@ -46,8 +48,8 @@ async def test_a_stop_lets_what_is_being_answered_finish() -> None:
         await serving
 
 
-def test_a_port_that_is_taken_is_an_error_of_the_system() -> None:
-    with bind("127.0.0.1", 0) as taken, pytest.raises(OSError, match="in use"):
+def test_a_port_that_is_taken_is_said_with_the_way_out() -> None:
+    with bind("127.0.0.1", 0) as taken, pytest.raises(NotAllowed, match="in use; choose another with --port"):
         bind("127.0.0.1", taken.getsockname()[1])
 
 

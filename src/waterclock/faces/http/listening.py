@@ -16,7 +16,8 @@ def bind(host: str, port: int) -> socket.socket:
     try:
         listening = socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as problem:
-        raise NotAllowed(f"cannot listen on {host}:{port}: {problem.strerror}; choose another with --port") from None
+        why = os.strerror(problem.errno) if problem.errno else problem
+        raise NotAllowed(f"cannot listen on {host}:{port}: {why}; choose another with --port") from None
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # inherited: an answer never waits for an ACK
     return listening
 

@@ -171,6 +171,7 @@ CREATE TABLE runs (
   retry_delay_us BIGINT NOT NULL,
   timeout_seconds BIGINT,
   notify_after_seconds BIGINT,
+  notified_at BIGINT,
   created_at BIGINT NOT NULL,
   started_at BIGINT,
   ended_at BIGINT,
@@ -178,11 +179,13 @@ CREATE TABLE runs (
 @server   PRIMARY KEY (id, run_at),
   UNIQUE (fire_id, action_no, run_at)
 );
-CREATE INDEX runs_of_org ON runs (org_id, run_at, id);
 @partial CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
 @mysql CREATE INDEX runs_ended ON runs (ended_at);
 @partial CREATE INDEX runs_live_of_job ON runs (job_id, run_at, id) WHERE state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING');
 @partial CREATE INDEX runs_live_of_trigger ON runs (trigger_id) WHERE state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING');
+@partial CREATE INDEX runs_watched ON runs (started_at)
+@partial   WHERE state = 'RUNNING' AND notify_after_seconds IS NOT NULL AND notified_at IS NULL;
+@mysql CREATE INDEX runs_watched ON runs (state, notify_after_seconds);
 @mysql CREATE INDEX runs_live_of_job ON runs (job_id, state, run_at, id);
 @mysql CREATE INDEX runs_live_of_trigger ON runs (trigger_id, state);
 
@@ -224,6 +227,7 @@ CREATE TABLE attempts (
   UNIQUE (run_id, number, run_at)
 );
 CREATE INDEX attempts_of_job ON attempts (job_id, run_at, id);
+CREATE INDEX attempts_of_org ON attempts (org_id, run_at, id);
 @partial CREATE INDEX attempts_to_claim ON attempts (queue, role, due_at, id) WHERE state = 'STARTING' AND node IS NULL;
 @partial CREATE INDEX attempts_leased ON attempts (lease_until) WHERE lease_until IS NOT NULL;
 @partial CREATE INDEX attempts_stopping ON attempts (node) WHERE state = 'STOPPING';

@@ -1,11 +1,11 @@
-"""Nodes and their heartbeats, messages to operators, and what is thrown away when it is old."""
+"""Nodes and their heartbeats, and what is thrown away when it is old."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import ENDED
-from waterclock.stores.base import Kind, Row, Tx
+from waterclock.stores.base import Row, Tx
 
 PAGE: Final = 1_000
 
@@ -26,18 +26,6 @@ class Node:
     skew_us: int = 0
     started_at: Moment = 0
     heartbeat_at: Moment = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    id: int
-    kind: str
-    severity: str
-    run_id: int | None
-    subject: str
-    body: str
-    created_at: Moment
-    read_at: Moment | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,22 +67,6 @@ async def list_nodes(tx: Tx, *, within_seconds: float) -> list[Node]:
 
 async def queue_sizes(tx: Tx) -> dict[str, int]:
     return {row["state"]: row["count"] for row in await tx.fetch("queue_sizes")}
-
-
-async def add_message(
-    tx: Tx, *, org_id: int, kind: str, severity: str, subject: str, body: str, run_id: int | None = None
-) -> None:
-    (number,) = await tx.numbers(Kind.MESSAGE, 1)
-    values = {"id": number, "org_id": org_id, "kind": kind, "severity": severity, "subject": subject, "body": body}
-    await tx.run("insert_message", {**values, "run_id": run_id, "created_at": await tx.now()})
-
-
-async def list_messages(tx: Tx, *, org_id: int, before: int, limit: int) -> list[Message]:
-    rows = await tx.fetch("messages_of_org", {"org_id": org_id, "before": before, "limit": limit})
-    return [
-        Message(**{name: row[name] for name in Message.__slots__})  # the columns are the fields
-        for row in rows
-    ]
 
 
 async def prune_runs(tx: Tx, *, keep_seconds: float) -> Pruned:

@@ -32,6 +32,8 @@ _SETTINGS: Final = {
     "tcp_keepalives_interval": "2",
     "tcp_keepalives_count": "3",
     "plan_cache_mode": "force_custom_plan",  # a plan made for an empty table is ruin for a full one
+    "random_page_cost": "1.1",  # what we ask for is in memory, or on a disk that does not seek
+    "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
 

@@ -24,3 +24,13 @@ VALUES (:id, :org_id, :kind, :severity, :run_id, :subject, :body, :created_at)
 
 -- name: messages_of_org
 SELECT * FROM messages WHERE org_id = :org_id AND id < :before ORDER BY id DESC LIMIT :limit
+
+-- name: overdue_runs
+-- Running longer than their job said would be usual, and nobody was told yet.
+SELECT id, run_at, org_id, wire_id, job_name, notify_after_seconds FROM runs
+WHERE state = 'RUNNING' AND notify_after_seconds IS NOT NULL AND notified_at IS NULL
+  AND started_at + notify_after_seconds * 1000000 < :now
+LIMIT :limit {skip_locked}
+
+-- name: mark_notified
+UPDATE runs SET notified_at = :now WHERE id = :id AND run_at = :run_at

@@ -50,20 +50,22 @@ FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 WHERE a.wire_id = :wire_id AND a.org_id = :org_id
 
 -- name: whole_attempts_of_job
--- Newest first; the page goes on below (before_at, before_id).
+-- Newest first; the page goes on below (before_at, before_id). The page is cut before anything is joined to it.
+WITH a AS {materialized} (SELECT * FROM attempts
+  WHERE job_id = :job_id AND run_at <= :before_at AND (run_at < :before_at OR id < :before_id)
+  ORDER BY run_at DESC, id DESC LIMIT :limit)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
-FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.job_id = :job_id AND (a.run_at < :before_at OR (a.run_at = :before_at AND a.id < :before_id))
-ORDER BY a.run_at DESC, a.id DESC LIMIT :limit
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at DESC, a.id DESC
 
 -- name: whole_attempts_of_org
+WITH a AS {materialized} (SELECT * FROM attempts
+  WHERE org_id = :org_id AND namespace IN :namespaces AND state IN :states
+    AND run_at <= :before_at AND (run_at < :before_at OR id < :before_id)
+  ORDER BY run_at DESC, id DESC LIMIT :limit)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
-FROM runs r JOIN attempts a ON a.run_id = r.id AND a.run_at = r.run_at
-WHERE r.org_id = :org_id AND r.namespace IN :namespaces AND r.state IN :states
-  AND (r.run_at < :before_at OR (r.run_at = :before_at AND a.id < :before_id))
-ORDER BY r.run_at DESC, a.id DESC LIMIT :limit
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at DESC, a.id DESC
 
 -- name: lock_attempts
 SELECT a.id, a.run_id, a.run_at, a.org_id, a.namespace, a.job_id, a.number, a.wire_id, a.state, a.fence, a.node,
