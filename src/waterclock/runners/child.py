@@ -6,6 +6,7 @@ that all others can be closed.
 
 import errno
 import fcntl
+import gc
 import os
 import signal
 import sys
@@ -36,9 +37,10 @@ class Birth:
 
 def become(birth: Birth) -> NoReturn:
     """Wait for the order, and turn this process into the program."""
+    gc.freeze()  # what the keeper made is not the program's to collect: a look at it would copy its pages
+    linux.name_process("wc-spare")
     _leave_the_keeper(birth)
     _die_with(birth.keeper)
-    linux.name_process("wc-spare")
     slot = linux.EnvironmentSlot()
     warm.rehearse()
     program = _wait_for_order()

@@ -16,6 +16,7 @@ import threading
 import time
 import types
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, NoReturn
 
 from waterclock.domain.errors import CannotRun
@@ -63,7 +64,7 @@ def run(script: Script) -> NoReturn:
     """Run it to its end and leave with its exit code."""
     code = 1
     try:
-        before = frozenset(sys.modules)
+        before = len(sys.modules)
         _dress(script)
         code = _call(_execute, script)
         code = _wind_down(code)
@@ -155,12 +156,13 @@ def _wind_down(code: int) -> int:
     return code or failed
 
 
-def _let_go(before: frozenset[str]) -> None:
+def _let_go(before: int) -> None:
     """Drop the script's own modules, so that what they hold is closed; not while a daemon thread uses them."""
     if threading.active_count() > 1:
         return
-    own = [name for name, module in sys.modules.items() if name not in before and _is_own(module)]
-    for name in ("__main__", *reversed(own)):
+    # The newest first, and no further: to look at the others is to copy their pages.
+    new = list(islice(reversed(sys.modules), max(0, len(sys.modules) - before)))
+    for name in ("__main__", *(name for name in new if _is_own(sys.modules[name]))):
         sys.modules.pop(name, None)
     # A short script has nothing in the oldest generation, and a full collection costs as much as the script did.
     gc.collect(2 if gc.get_stats()[1]["collections"] else 1)

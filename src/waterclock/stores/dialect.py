@@ -8,8 +8,8 @@ from importlib import resources
 from typing import Final
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
-_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
-_IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
+PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
+IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +93,9 @@ def worded(dialect: Dialect, sql: str) -> str:
 
 def parameters(sql: str) -> list[str]:
     """The names of the parameters, in their order, each as often as it stands there."""
-    return [match[1] for match in _PARAMETER.finditer(sql)]
+    return [match[1] for match in PARAMETER.finditer(sql)]
 
 
 def list_parameters(sql: str) -> frozenset[str]:
     """The names that stand for a list: `IN :ids`."""
-    return frozenset(match[1] for match in _IN_LIST.finditer(sql))
+    return frozenset(match[1] for match in IN_LIST.finditer(sql))

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
@@ -19,7 +20,7 @@ from waterclock import clock
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Operation, Row, StatementFailed, Topic, Values
-from waterclock.stores.dialect import SQLITE, list_parameters, statements, worded
+from waterclock.stores.dialect import PARAMETER, SQLITE, list_parameters, parameters, statements, worded
 from waterclock.stores.duplicates import duplicate
 from waterclock.stores.migrations import BOOK, migrations
 from waterclock.stores.views import refresh_views
@@ -174,9 +175,9 @@ class SqliteTx:
             raise _meaning(problem, name, values) from problem
 
     async def run_many(self, name: str, rows: Sequence[Values]) -> None:
-        sql, _ = _compiled(name)
+        sql, in_order = _positional(name)
         try:
-            self._connection.executemany(sql, rows)
+            self._connection.executemany(sql, map(in_order, rows))
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
             raise _meaning(problem, name, rows[0]) from problem
 
@@ -300,6 +301,13 @@ def _compiled(name: str) -> tuple[str, frozenset[str]]:
     for parameter in lists:
         sql = sql.replace(f"IN :{parameter}", f"IN (SELECT value FROM json_each(:{parameter}))")  # noqa: S608 - our text
     return sql, lists
+
+
+@cache
+def _positional(name: str) -> tuple[str, Callable[[Values], tuple[object, ...]]]:
+    """For many rows: a value found by its place is bound in half the time of one found by its name."""
+    sql = worded(SQLITE, statements(SQLITE.name)[name])
+    return PARAMETER.sub("?", sql), itemgetter(*parameters(sql))
 
 
 def _bound(values: Values | None, lists: frozenset[str]) -> dict[str, Any]:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from waterclock.stores.dialect import POSTGRES, parameters, statements, worded
+from waterclock.stores.dialect import IN_LIST, PARAMETER, POSTGRES, parameters, statements, worded
 
-_IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
-_PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
 _UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\s+WHERE (?P<where>.*)", re.DOTALL)
@@ -23,10 +21,10 @@ class Compiled:
 
 @cache
 def compiled(name: str) -> Compiled:
-    sql = _IN_LIST.sub(r"= ANY(:\1)", worded(POSTGRES, statements(POSTGRES.name)[name]))
+    sql = IN_LIST.sub(r"= ANY(:\1)", worded(POSTGRES, statements(POSTGRES.name)[name]))
     names = tuple(dict.fromkeys(parameters(sql)))
     places = {each: f"${number}" for number, each in enumerate(names, 1)}
-    return Compiled(_PARAMETER.sub(lambda match: places[match[1]], sql), names)
+    return Compiled(PARAMETER.sub(lambda match: places[match[1]], sql), names)
 
 
 @cache
@@ -47,7 +45,7 @@ def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compi
 
 def _over_rows(sql: str, rows: str, places: Mapping[str, str]) -> str:
     def placed(text: str) -> str:
-        return _PARAMETER.sub(lambda match: places[match[1]], text)
+        return PARAMETER.sub(lambda match: places[match[1]], text)
 
     if insert := _INSERT.fullmatch(sql):
         return f"{insert['head']} SELECT {placed(insert['values'])} FROM {rows}"  # noqa: S608 - our own text
