@@ -99,7 +99,8 @@ def test_a_worker_that_never_comes_back_leaves_no_process_and_its_run_is_retried
         server.process.kill()  # the parent: its children follow it, and nobody starts them again
         until(lambda: not any(alive(pid) for pid in pids), "an orphan lives after the lease")
         server.process.wait()
-        until(lambda: not server.pids("waterclock.launch\0"), "a child outlived its parent")
+        for role in ("api", "engine"):
+            until(lambda role=role: not server.pids(f"waterclock.launch\0{role}\0"), f"{role} outlived its parent")  # type: ignore[misc]
         server.start()
         until(lambda: _state(glue, "stubborn", run_id) == "FAILED", "the lost attempt was not decided")
         until(lambda: _state(glue, "stubborn", f"{run_id}_attempt_1") == "RUNNING", "no second attempt")

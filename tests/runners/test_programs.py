@@ -84,16 +84,22 @@ async def test_no_descriptor_of_ours_is_open_in_a_program(host: Host, client: Su
     assert lines[1][1].startswith("pipe:")
 
 
+def signal_sets(status: str) -> set[int]:
+    """Without 32 and 33, which belong to the C library: what `make` starts inherits them as ignored."""
+    of_the_library = 1 << 31 | 1 << 32
+    return {int(line.split()[1], 16) & ~of_the_library for line in status.splitlines() if line}
+
+
 async def test_signals_have_their_default_effect_in_an_executed_program(host: Host, client: SupervisorClient) -> None:
     await run(client, host.program(1, "/bin/grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status", warm=False))
-    assert {int(line.split()[1], 16) for line in host.log(1).read_text().splitlines()} == {0}
+    assert signal_sets(host.log(1).read_text()) == {0}
 
 
 async def test_a_warm_script_ignores_what_the_interpreter_ignores(host: Host, client: SupervisorClient) -> None:
     source = "print(*[line for line in open('/proc/self/status') if line.startswith(('SigBlk', 'SigIgn'))], sep='')"
     await run(client, host.program(1, host.script(source)))
     ignored = 1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1)
-    assert {int(line.split()[1], 16) for line in host.log(1).read_text().split("\n") if line} == {0, ignored}
+    assert signal_sets(host.log(1).read_text()) == {0, ignored}
 
 
 async def test_a_program_leads_its_own_session_in_its_own_folder(host: Host, client: SupervisorClient) -> None:

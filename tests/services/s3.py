@@ -77,13 +77,13 @@ class S3Server(Server):
         return [
             *(Path(sys.prefix) / "bin/weed", "server", f"-dir={self.folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1"),
             *("-filer", "-s3", f"-s3.config={self.folder.parent}/identities.json", f"-s3.port={self.port}"),
-            *("-s3.port.iceberg=0", "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=20"),
+            *("-s3.port.iceberg=0", "-s3.port.lance=0", "-master.volumeSizeLimitMB=64", "-volume.max=200"),
             *("-master.telemetry=false", "-master.electionTimeout=1s", "-master.heartbeatInterval=100ms"),
             *(f"-{part}={port}" for part, port in self._ports.items()),
         ]
 
     def _is_ready(self) -> bool:
-        """It answers long before it can store: a small object tells."""
+        """It answers long before it can store: a small object tells. (A bucket takes seven volumes at once.)"""
         client = self.client()
         try:
             with contextlib.suppress(client.exceptions.BucketAlreadyExists, client.exceptions.BucketAlreadyOwnedByYou):
