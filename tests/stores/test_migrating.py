@@ -174,3 +174,18 @@ async def test_a_path_with_folders_that_are_missing_is_made(tmp_path: Path) -> N
     await database.migrate()
     await database.close()
     assert (tmp_path / "a/b/wc.db").exists()
+
+
+async def test_views_are_made_anew_only_when_they_have_changed(store_url: str) -> None:
+    database = await opened(store_url)
+    view, check = "glue_qrtz_locks", "SELECT COUNT(*) AS n FROM meta"
+    try:
+        await database.migrate()
+        await rows(store_url, f"DROP VIEW {view}", check)
+        await database.migrate()
+        assert not [each for each in await tables(store_url) if each.startswith(f"{view}:")]
+        await rows(store_url, "UPDATE meta SET value = 'of an older release' WHERE name = 'views'", check)
+        await database.migrate()
+        assert [each for each in await tables(store_url) if each.startswith(f"{view}:")]
+    finally:
+        await database.close()

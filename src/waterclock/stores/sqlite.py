@@ -23,7 +23,7 @@ from waterclock.stores.base import Kind, Operation, Row, StatementFailed, Topic,
 from waterclock.stores.dialect import PARAMETER, SQLITE, list_parameters, parameters, statements, worded
 from waterclock.stores.duplicates import duplicate
 from waterclock.stores.migrations import BOOK, migrations
-from waterclock.stores.views import refresh_views
+from waterclock.stores.views import PRESENT, refresh_views
 from waterclock.stores.wakeups import LocalWakeups
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ P = ParamSpec("P")
 
 GROUP: Final = 256  # operations in one commit at most
 READERS: Final = 2
-PATIENCE_SECONDS: Final = 10.0  # how long to wait for another process that writes
+PATIENCE_SECONDS: Final = 4.0  # how long to wait for another process that writes: callers are answered within five
 
 _PRAGMAS: Final = (
     *("journal_mode=WAL", "synchronous=FULL", "temp_store=MEMORY"),
@@ -329,6 +329,7 @@ async def _migrate(tx: Any) -> Sequence[str]:
         row = f"{step.version}, '{step.name}', {len(step.statements)}"
         tx.execute(f"INSERT INTO schema_migrations VALUES ({row})")  # noqa: S608 - our text
         names.append(step.name)
-    for statement in refresh_views(SQLITE):
+    present = tx.execute(PRESENT).fetchone()
+    for statement in refresh_views(SQLITE, present[0] if present and not names else None):
         tx.execute(statement)
     return names

@@ -10,7 +10,7 @@ from waterclock.stores.dialect import MYSQL
 from waterclock.stores.migrations import BOOK, Migration, migrations
 from waterclock.stores.mysql.connecting import Flavour
 from waterclock.stores.mysql.faults import code_of
-from waterclock.stores.views import refresh_views
+from waterclock.stores.views import PRESENT, refresh_views
 
 PATIENCE_SECONDS: Final = 300
 # Table, key, column or row is there; key or column is gone: the statement in doubt was done before the crash.
@@ -42,7 +42,9 @@ async def _take_steps(cursor: Any, collation: str) -> Sequence[str]:
         if done.get(step.version) != len(step.statements):
             await _take(cursor, step, done.get(step.version), collation)
             names.append(step.name)
-    for statement in refresh_views(MYSQL):
+    await cursor.execute(PRESENT)
+    present = await cursor.fetchone()
+    for statement in refresh_views(MYSQL, present["value"] if present and not names else None):
         await cursor.execute(statement)
     return names
 

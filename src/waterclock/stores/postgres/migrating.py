@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from waterclock.stores.dialect import POSTGRES
 from waterclock.stores.migrations import BOOK, migrations
-from waterclock.stores.views import refresh_views
+from waterclock.stores.views import PRESENT, refresh_views
 
 LOCK: Final = 7_722_031_004_471_193  # any number that nobody else takes
 PATIENCE_SECONDS: Final = 300.0
@@ -26,6 +26,7 @@ async def migrate(connection: Any) -> Sequence[str]:
                 values = (step.version, step.name, len(step.statements))
                 await connection.execute("INSERT INTO schema_migrations VALUES ($1, $2, $3)", *values)
                 names.append(step.name)
-        for statement in refresh_views(POSTGRES):
+        present = None if names else await connection.fetchval(PRESENT)
+        for statement in refresh_views(POSTGRES, present):
             await connection.execute(statement, timeout=PATIENCE_SECONDS)
     return names

@@ -4,6 +4,7 @@ The views are written once, in `*.sql`; the words in which the databases differ 
 folder, and `{word …}` in a view stands for one of them.
 """
 
+import hashlib
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -22,12 +23,22 @@ QUARTZ: Final = "glue_qrtz_"
 QUARTZ_TOO: Final = "glue_sch_qrtz_"
 
 
-def refresh_views(dialect: Dialect) -> tuple[str, ...]:
-    """The statements that make every view anew: done at each migration, so they follow the schema."""
+PRESENT: Final = "SELECT value FROM meta WHERE name = 'views'"
+
+
+def refresh_views(dialect: Dialect, present: str | None = None) -> tuple[str, ...]:
+    """The statements that make every view anew; none where `present`, what PRESENT answers, says that they are these.
+
+    Whoever reads a view must not be disturbed by each start of each of our processes.
+    """
     made = _made(dialect.name)
+    digest = hashlib.sha256("\n".join(made.values()).encode()).hexdigest()
+    if present == digest:
+        return ()
+    remember = ("DELETE FROM meta WHERE name = 'views'", f"INSERT INTO meta (name, value) VALUES ('views', '{digest}')")
     if dialect.name == "mysql":  # no transaction around its DDL: at no moment is a view missing
-        return tuple(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) for text in made.values())
-    return (*drop_views(dialect), *made.values())
+        return (*(text.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1) for text in made.values()), *remember)
+    return (*drop_views(dialect), *made.values(), *remember)
 
 
 def drop_views(dialect: Dialect) -> tuple[str, ...]:
