@@ -154,7 +154,7 @@ async def test_a_migration_that_fails_leaves_nothing_where_ddl_is_transactional(
 ) -> None:
     from waterclock.stores.postgres import migrating as postgres_migrating
 
-    def fail(_dialect: object) -> tuple[str, ...]:
+    def fail(*_: object) -> tuple[str, ...]:
         raise PowerCut
 
     database = await opened(postgres_url)
