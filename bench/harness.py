@@ -49,7 +49,7 @@ def waterclock(role: str, folder: Path, url: str, **settings: object) -> Iterato
     read, write = os.pipe()
     with (folder / f"{role}.log").open("w") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "waterclock.launch", role],
+            [sys.executable, "-m", "waterclock.app.launch", role],
             env={**environment, "WATERCLOCK_READY_FD": str(write)},
             pass_fds=[write],
             stdout=log,

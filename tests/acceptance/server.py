@@ -72,7 +72,7 @@ class Server:
 
     def kill(self, role: str) -> None:
         """-9 to the process of one role (`api`, `engine`); the parent starts it again."""
-        (pid,) = self.pids(f"waterclock.launch\0{role}\0")
+        (pid,) = self.pids(f"waterclock.app.launch\0{role}\0")
         os.kill(pid, signal.SIGKILL)
         until(lambda: not alive(pid), f"the {role} process lives after SIGKILL")
 

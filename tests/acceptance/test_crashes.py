@@ -65,7 +65,7 @@ def test_a_killed_workers_run_is_adopted_and_dies_whole_when_stopped(durable_url
         pids = [_pid(tmp_path / name) for name in ("main", "setsid", "orphan")]
         until(lambda: _state(glue, "stubborn", run_id) == "RUNNING", "never RUNNING")
         server.kill("engine")
-        until(lambda: server.pids("waterclock.launch\0engine\0"), "the engine was not started again")
+        until(lambda: server.pids("waterclock.app.launch\0engine\0"), "the engine was not started again")
         assert all(alive(pid) for pid in pids)
         glue.batch_stop_job_run(JobName="stubborn", JobRunIds=[run_id])
         until(lambda: _state(glue, "stubborn", run_id) == "STOPPED", "never STOPPED")
@@ -100,7 +100,7 @@ def test_a_worker_that_never_comes_back_leaves_no_process_and_its_run_is_retried
         until(lambda: not any(alive(pid) for pid in pids), "an orphan lives after the lease")
         server.process.wait()
         for role in ("api", "engine"):
-            until(lambda role=role: not server.pids(f"waterclock.launch\0{role}\0"), f"{role} outlived its parent")  # type: ignore[misc]
+            until(lambda role=role: not server.pids(f"waterclock.app.launch\0{role}\0"), f"{role} outlived its parent")  # type: ignore[misc]
         server.start()
         until(lambda: _state(glue, "stubborn", run_id) == "FAILED", "the lost attempt was not decided")
         until(lambda: _state(glue, "stubborn", f"{run_id}_attempt_1") == "RUNNING", "no second attempt")

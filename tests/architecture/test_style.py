@@ -19,7 +19,7 @@ MAY_CATCH_ALL: Final = {
     "engine.attempt": "whatever a runner raises becomes the outcome of the attempt",
     "runners.callables": "a callable's failure is its run's, whatever it is",
     "runners.warm": "the user's script, in its own process: what it raises becomes a traceback and an exit code",
-    "stores.sqlite": "work in a group commit runs in another thread: what it raises is handed to its caller there",
+    "stores.sqlite.writer": "work in a group commit is in another thread: what it raises is handed to its caller there",
 }
 MAY_LOOP_FOREVER: Final = {"engine.loop"}
 WITHOUT_ANY: Final = ("domain", "engine", "services")

@@ -1,4 +1,4 @@
-"""A moment as it is stored: whole microseconds since 1970 UTC, in an int."""
+"""A moment as it is stored and computed with: whole microseconds since 1970 UTC, in an int."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -7,17 +7,16 @@ Moment = int
 
 SECOND: Final = 1_000_000
 MINUTE: Final = 60 * SECOND
-
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
+EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def from_datetime(when: datetime) -> Moment:
-    return (when - _EPOCH) // _MICROSECOND
+    since = when - EPOCH
+    return (since.days * 86_400 + since.seconds) * SECOND + since.microseconds
 
 
 def to_datetime(moment: Moment) -> datetime:
-    return _EPOCH + timedelta(microseconds=moment)
+    return EPOCH + timedelta(0, moment // SECOND, moment % SECOND)
 
 
 def to_iso(moment: Moment) -> str:

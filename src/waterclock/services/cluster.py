@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from waterclock.domain.access import Caller, Right
 from waterclock.domain.moment import Moment
-from waterclock.services.paging import Page, PageRequest, position, token
+from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database, Tx
 from waterclock.stores.ops import nodes, reading
 from waterclock.stores.ops.messages import Message, list_messages
@@ -48,8 +48,7 @@ class Cluster:
             before=int(str(before[0])) if before else FROM_THE_NEWEST[0],
             limit=page.size + 1,
         )
-        items = found[: page.size]
-        return Page(items=items, next_token=token("messages", items[-1].id) if len(found) > page.size else None)
+        return page_of("messages", found, page.size, lambda message: (message.id,))
 
 
 async def _now(tx: Tx) -> Moment:

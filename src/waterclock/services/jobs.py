@@ -6,7 +6,7 @@ from waterclock.domain.access import Caller, Right
 from waterclock.domain.errors import NotFound
 from waterclock.domain.job import Job, JobFacts, JobSpec
 from waterclock.domain.rules import Rules
-from waterclock.services.paging import Page, PageRequest, position, token
+from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database
 from waterclock.stores.ops import jobs as ops
 
@@ -89,6 +89,4 @@ class Jobs:
             after_id=int(str(after[1])) if after else 0,
             limit=page.size + 1,
         )
-        more = len(found) > page.size
-        items = found[: page.size]
-        return Page(items=items, next_token=token("jobs", items[-1].name, items[-1].id) if more else None)
+        return page_of("jobs", found, page.size, lambda job: (job.name, job.id))

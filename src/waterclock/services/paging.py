@@ -2,7 +2,7 @@
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -23,6 +23,12 @@ class Page(Generic[T]):
 class PageRequest:
     size: int = 100
     token: str | None = None
+
+
+def page_of(of: str, found: Sequence[T], size: int, where: Callable[[T], tuple[object, ...]]) -> Page[T]:
+    """`found` is one more than a page, where there is more; `where` is an item's place in the list."""
+    items = found[:size]
+    return Page(items=items, next_token=token(of, *where(items[-1])) if len(found) > size else None)
 
 
 def token(of: str, *position: object) -> str:

@@ -6,7 +6,7 @@ from waterclock.domain.access import Caller, Right
 from waterclock.domain.errors import NotFound
 from waterclock.domain.run import Attempt, RunState
 from waterclock.services.jobs import Jobs
-from waterclock.services.paging import Page, PageRequest, position, token
+from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
 from waterclock.stores.ops.newruns import Inserted
@@ -42,7 +42,7 @@ class Runs:
         found = await self._database.read(
             reading.attempts_of_job, job_id=job.id, before=_before("runs of job", page.token), limit=page.size + 1
         )
-        return _page("runs of job", found, page.size)
+        return page_of("runs of job", found, page.size, _place)
 
     async def list(
         self, caller: Caller, namespaces: Sequence[str], states: Collection[RunState], page: PageRequest
@@ -56,7 +56,7 @@ class Runs:
             before=_before("runs", page.token),
             limit=page.size + 1,
         )
-        return _page("runs", found, page.size)
+        return page_of("runs", found, page.size, _place)
 
     async def stop(
         self, caller: Caller, wire_ids: Sequence[str], *, namespace: str | None = None, job_name: str | None = None
@@ -73,7 +73,5 @@ def _before(of: str, given: str | None) -> tuple[int, int]:
     return (int(str(found[0])), int(str(found[1]))) if found else reading.FROM_THE_NEWEST
 
 
-def _page(of: str, found: Sequence[Attempt], size: int) -> Page[Attempt]:
-    items = found[:size]
-    more = len(found) > size
-    return Page(items=items, next_token=token(of, items[-1].run_at, items[-1].id) if more else None)
+def _place(attempt: Attempt) -> tuple[int, int]:
+    return attempt.run_at, attempt.id

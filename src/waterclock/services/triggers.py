@@ -9,7 +9,7 @@ from waterclock.domain.errors import NotFound
 from waterclock.domain.rules import Rules
 from waterclock.domain.schedule import Schedule, from_json
 from waterclock.domain.trigger import Fire, FireRules, Trigger, TriggerSpec
-from waterclock.services.paging import Page, PageRequest, position, token
+from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database
 from waterclock.stores.ops import triggers as ops
 from waterclock.stores.ops.reading import FROM_THE_NEWEST
@@ -115,9 +115,7 @@ class Triggers:
             after_id=int(str(after[1])) if after else 0,
             limit=page.size + 1,
         )
-        items = found[: page.size]
-        more = len(found) > page.size
-        return Page(items=items, next_token=token("triggers", items[-1].name, items[-1].id) if more else None)
+        return page_of("triggers", found, page.size, lambda trigger: (trigger.name, trigger.id))
 
     async def fires(self, caller: Caller, namespace: str, name: str, page: PageRequest) -> Page[Fire]:
         """The ledger, newest first."""
@@ -131,9 +129,7 @@ class Triggers:
             before_id=int(str(before[1])) if before else FROM_THE_NEWEST[1],
             limit=page.size + 1,
         )
-        items = found[: page.size]
-        more = len(found) > page.size
-        return Page(items=items, next_token=token("fires", items[-1].fire_at, items[-1].id) if more else None)
+        return page_of("fires", found, page.size, lambda fire: (fire.fire_at, fire.id))
 
     async def preview(
         self, caller: Caller, namespace: str, name: str, *, after: datetime, count: int

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from waterclock.firststart import PrivateFiles, first_start
+from waterclock.app.first_start import PrivateFiles, first_start
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.secretbox import SecretBox
 from waterclock.stores.base import Database

@@ -1,4 +1,4 @@
-"""`waterclock up`, or one role of it; and `migrate`. The servers themselves are in `waterclock.launch`."""
+"""`waterclock up`, or one role of it; and `migrate`. The servers themselves are in `waterclock.app.launch`."""
 
 import sys
 from collections.abc import Callable
@@ -66,7 +66,7 @@ def up(settings: Settings) -> None:
       waterclock up --data-dir /var/lib/waterclock --port 9000 --db postgresql://waterclock@db/waterclock
       waterclock up --auth none        for trying out, on this host only
     """
-    from waterclock import launch
+    from waterclock.app import launch
 
     sys.exit(launch.up(settings))
 
@@ -76,7 +76,7 @@ def up(settings: Settings) -> None:
 @listening
 def api(settings: Settings) -> None:
     """Run the API alone."""
-    from waterclock import launch
+    from waterclock.app import launch
 
     sys.exit(launch.api(settings))
 
@@ -85,7 +85,7 @@ def api(settings: Settings) -> None:
 @configured
 def scheduler(settings: Settings) -> None:
     """Run the scheduler alone; several may share a store."""
-    from waterclock import launch
+    from waterclock.app import launch
 
     sys.exit(launch.scheduler(settings))
 
@@ -95,7 +95,7 @@ def scheduler(settings: Settings) -> None:
 @working
 def worker(settings: Settings) -> None:
     """Run a worker alone; one per host and data directory."""
-    from waterclock import launch
+    from waterclock.app import launch
 
     sys.exit(launch.worker(settings))
 
@@ -104,7 +104,7 @@ def worker(settings: Settings) -> None:
 @configured
 def supervisor(settings: Settings) -> None:
     """What a worker starts to hold its programs."""
-    from waterclock import launch
+    from waterclock.app import launch
 
     sys.exit(launch.supervisor(settings))
 
@@ -113,7 +113,7 @@ def supervisor(settings: Settings) -> None:
 @configured
 def migrate(settings: Settings) -> None:
     """Bring the store's schema up to date. A server does so by itself when it starts."""
-    from waterclock import launch
+    from waterclock.app import launch
 
     steps = launch.migrate(settings)
     for step in steps:

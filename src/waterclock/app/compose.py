@@ -232,7 +232,7 @@ class EngineProcess:
         folder = self._folders.supervisor
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         subprocess.run(
-            [sys.executable, "-m", "waterclock.launch", "supervisor"],
+            [sys.executable, "-m", "waterclock.app.launch", "supervisor"],
             env={**os.environ, **self._settings.to_environ()},
             check=True,
             stdin=subprocess.DEVNULL,

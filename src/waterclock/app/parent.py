@@ -60,7 +60,7 @@ class Child:
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "waterclock.launch",
+            "waterclock.app.launch",
             self.role,
             env={**os.environ, **self._settings.to_environ(), **{name: str(fd) for name, fd in fds.items()}},
             pass_fds=tuple(fds.values()),

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from waterclock.compose import Services
+from waterclock.app.compose import Services
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
 from waterclock.faces.glue.face import Authenticate, Glue

@@ -12,10 +12,10 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final
 
-from waterclock.compose import SCHEDULER, WORKER, EngineProcess, Folders, build_services
+from waterclock.app.compose import SCHEDULER, WORKER, EngineProcess, Folders, build_services
+from waterclock.app.first_start import first_start
+from waterclock.app.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.domain.errors import NotAllowed, Unavailable
-from waterclock.firststart import first_start
-from waterclock.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.settings import Settings, load
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
@@ -54,8 +54,8 @@ def migrate(settings: Settings) -> Sequence[str]:
 
 def supervisor(settings: Settings) -> int:
     """Holds the programs of this host; detaches itself, so that it outlives whoever started it."""
+    from waterclock.app.supervision import StoreLeases
     from waterclock.runners.supervisor.daemon import daemonise, run_supervisor
-    from waterclock.supervision import StoreLeases
 
     folder = Folders(root=settings.data_dir.absolute()).supervisor
     daemonise(folder / "supervisor.log")
@@ -67,7 +67,7 @@ def supervisor(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings, database: Database, stopped: asyncio.Event) -> None:
-    from waterclock.faces.serving import serve_faces
+    from waterclock.app.serving import serve_faces
 
     await serve_faces(settings, database, build_services(settings, database), stopped, _say_ready)
 

@@ -1,0 +1,77 @@
+"""The database: operations go to the writer, or to readers that see what is committed."""
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Final, ParamSpec, TypeVar, cast
+
+from waterclock.domain.errors import Unavailable
+from waterclock.stores.base import Operation, Topic
+from waterclock.stores.sqlite.connecting import connect
+from waterclock.stores.sqlite.migrating import migrate
+from waterclock.stores.sqlite.session import SqliteTx, drive
+from waterclock.stores.sqlite.writer import Writer
+from waterclock.stores.wakeups import LocalWakeups
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+READERS: Final = 2
+MEMORY: Final = ":memory:"
+
+
+class SqliteDatabase:
+    """Implements `Database` on one file; several processes of one host may share it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.offset_us = 0
+        self._wakeups = LocalWakeups(None if path == MEMORY else Path(path).parent / "wake")
+        self._writer = Writer(path, lambda: self.offset_us, self._wakeups.send)
+        self._readers: ThreadPoolExecutor | None = None
+        self._reading = threading.local()
+
+    async def open(self) -> None:
+        if self.path != MEMORY:
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="sqlite-read")
+        await self._writer.start()
+        self._wakeups.open()
+
+    async def close(self) -> None:
+        await self._writer.stop()
+        if self._readers:
+            await asyncio.to_thread(self._readers.shutdown)
+        self._wakeups.close()
+
+    async def migrate(self) -> Sequence[str]:
+        return cast(Sequence[str], await self._writer.write(migrate))
+
+    async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return cast(T, await self._writer.write(lambda tx: operation(tx, *args, **kwargs)))
+
+    async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if self._readers is None:
+            return await self.write(operation, *args, **kwargs)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, self._read, lambda tx: operation(tx, *args, **kwargs))
+
+    def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
+        return self._wakeups.listen(topic, heard)
+
+    def _read(self, operation: Callable[[SqliteTx], Awaitable[T]]) -> T:
+        """In a reader's thread, which keeps its connection."""
+        connection = getattr(self._reading, "connection", None)
+        if connection is None:
+            connection = self._reading.connection = connect(self.path)
+            connection.execute("PRAGMA query_only=ON")
+        connection.execute("BEGIN")
+        try:
+            return drive(operation(SqliteTx(connection, self.offset_us)))
+        except sqlite3.Error as problem:
+            raise Unavailable(f"SQLite: {problem}") from problem
+        finally:
+            connection.execute("ROLLBACK")
