@@ -8,7 +8,7 @@ from typing import Final, Protocol
 
 from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
-from waterclock.domain.errors import CannotRun
+from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import Attempt, RunState
@@ -67,6 +67,7 @@ class Attempts:
         self._freed = freed
         self._flights: dict[int, _Flight] = {}
         self._pumps: list[asyncio.Task[None]] = []
+        self._forgetting: set[asyncio.Task[None]] = set()
 
     # Life
 
@@ -85,7 +86,7 @@ class Attempts:
             await self._work.release(self._claimant.node, going_back)
         for pump in self._pumps:
             pump.cancel()
-        await asyncio.gather(*self._pumps, return_exceptions=True)
+        await asyncio.gather(*self._pumps, *self._forgetting, return_exceptions=True)
 
     def count(self, *, callables: bool) -> int:
         return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
@@ -133,7 +134,13 @@ class Attempts:
         for program in programs:
             by_runner.setdefault(self._runner_of(program.attempt_id), []).append(program)
         for runner, batch in by_runner.items():
-            await runner.start(batch)
+            try:
+                await runner.start(batch)
+            except Unavailable:
+                # Whether it has them is unknown: their leases will tell, and nobody decides them before.
+                for program in batch:
+                    self._flights.pop(program.attempt_id, None)
+                raise
 
     def _fail(self, claimed: Claimed, problem: Exception) -> None:
         if not isinstance(problem, CannotRun):
@@ -188,10 +195,13 @@ class Attempts:
     async def _pump(self, runner: Runner) -> None:
         async for batch in runner.events():
             for event in batch:
-                if isinstance(event, Begun):
-                    self._begun(event)
-                else:
-                    self._ended(event)
+                try:
+                    if isinstance(event, Begun):
+                        self._begun(event)
+                    else:
+                        self._ended(event)
+                except Exception:  # one event must not end the listening: an end is told again until it is stored
+                    log.exception("cannot take %s", event)
 
     def _begun(self, event: Begun) -> None:
         flight = self._flights.get(event.attempt_id)
@@ -220,7 +230,8 @@ class Attempts:
             flight = self._flights[attempt.id] = _Flight(claimed, asked_at + self._ttl_seconds, started=True)
             if begun is not None and begun.fence == attempt.fence:
                 flight.log_path = attempt.log_path or self._preparation.log_path(attempt)
-                self._begun(begun)
+                if begun.pid:  # else it never became a process, and its end says so
+                    self._begun(begun)
                 continue
             stopping = attempt.state is RunState.STOPPING
             state = RunState.STOPPED if stopping else RunState.FAILED
@@ -235,9 +246,16 @@ class Attempts:
             flight = self._flights.pop(attempt_id, None)
             if flight is None or flight.claimed.spec.kind != CALLABLE:
                 self._preparation.clean_up(attempt_id)
-        for runner in set(self._runners.values()):
-            await runner.forget(list(attempt_ids))
         self._freed()
+        for runner in set(self._runners.values()):  # nobody waits for it: an end that is told again is forgotten again
+            task = asyncio.create_task(runner.forget(list(attempt_ids)))
+            self._forgetting.add(task)
+            task.add_done_callback(self._forgotten)
+
+    def _forgotten(self, task: asyncio.Task[None]) -> None:
+        self._forgetting.discard(task)
+        if not task.cancelled() and (problem := task.exception()):
+            log.warning("cannot tell a runner what it may forget: %s", problem)
 
     async def _let_go(self, attempt_ids: Collection[int]) -> None:
         """Somebody else decided them: whatever we run of them must die."""

@@ -34,7 +34,8 @@ class Bell:
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        self._task = asyncio.create_task(self._watch(), name="mysql-bell")
+        """Once it is open, everything that is rung from then on is heard."""
+        self._task = asyncio.create_task(self._watch(await self._look(None)), name="mysql-bell")
 
     async def close(self) -> None:
         self._closed = True  # a cancellation in the middle of connecting may get lost
@@ -48,17 +49,20 @@ class Bell:
         self._rung |= topics
         self._ringing.set()
 
-    async def _watch(self) -> None:
-        seen: Counts | None = None
+    async def _watch(self, seen: Counts | None) -> None:
         while not self._closed:
-            try:
-                seen = await self._round(seen)
-            except (ConnectionLost, RolledBack, Unavailable, StatementFailed):
-                seen = None  # not there, or not migrated yet: once it answers everybody is woken
             await asyncio.sleep(REST_SECONDS)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(POLL_SECONDS - REST_SECONDS):  # wait_for may swallow a cancellation
                     await self._ringing.wait()
+            seen = await self._look(seen)
+
+    async def _look(self, seen: Counts | None) -> Counts | None:
+        """None where it is not there, or not migrated yet: once it answers everybody is woken."""
+        try:
+            return await self._round(seen)
+        except (ConnectionLost, RolledBack, Unavailable, StatementFailed):
+            return None
 
     async def _round(self, seen: Counts | None) -> Counts:
         self._ringing.clear()
