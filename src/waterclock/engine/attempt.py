@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -33,7 +33,9 @@ class Preparation(Protocol):
 
     def last_words(self, log_path: str) -> str: ...
 
-    def clean_up(self, attempt_id: int) -> None: ...
+    def clean_up(self, attempt_ids: Sequence[int]) -> None:
+        """Called in a thread: it waits for the disk."""
+        ...
 
 
 @dataclass(slots=True)
@@ -67,7 +69,7 @@ class Attempts:
         self._freed = freed
         self._flights: dict[int, _Flight] = {}
         self._pumps: list[asyncio.Task[None]] = []
-        self._forgetting: set[asyncio.Task[None]] = set()
+        self._tidying: set[asyncio.Future[None]] = set()
 
     # Life
 
@@ -86,7 +88,7 @@ class Attempts:
             await self._work.release(self._claimant.node, going_back)
         for pump in self._pumps:
             pump.cancel()
-        await asyncio.gather(*self._pumps, *self._forgetting, return_exceptions=True)
+        await asyncio.gather(*self._pumps, *self._tidying, return_exceptions=True)
 
     def count(self, *, callables: bool) -> int:
         return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
@@ -242,20 +244,23 @@ class Attempts:
     # Letting go
 
     async def _forget(self, attempt_ids: Collection[int]) -> None:
-        for attempt_id in attempt_ids:
-            flight = self._flights.pop(attempt_id, None)
-            if flight is None or flight.claimed.spec.kind != CALLABLE:
-                self._preparation.clean_up(attempt_id)
+        flights = {attempt_id: self._flights.pop(attempt_id, None) for attempt_id in attempt_ids}
         self._freed()
+        programs = [number for number, flight in flights.items() if not flight or flight.claimed.spec.kind != CALLABLE]
+        if programs:
+            self._later(asyncio.to_thread(self._preparation.clean_up, programs))
         for runner in set(self._runners.values()):  # nobody waits for it: an end that is told again is forgotten again
-            task = asyncio.create_task(runner.forget(list(attempt_ids)))
-            self._forgetting.add(task)
-            task.add_done_callback(self._forgotten)
+            self._later(runner.forget(list(attempt_ids)))
 
-    def _forgotten(self, task: asyncio.Task[None]) -> None:
-        self._forgetting.discard(task)
+    def _later(self, work: Awaitable[None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tidying.add(task)
+        task.add_done_callback(self._tidied)
+
+    def _tidied(self, task: asyncio.Future[None]) -> None:
+        self._tidying.discard(task)
         if not task.cancelled() and (problem := task.exception()):
-            log.warning("cannot tell a runner what it may forget: %s", problem)
+            log.warning("cannot tidy up after a run: %s", problem)
 
     async def _let_go(self, attempt_ids: Collection[int]) -> None:
         """Somebody else decided them: whatever we run of them must die."""

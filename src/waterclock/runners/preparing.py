@@ -61,8 +61,9 @@ class Preparer:
             return lines[-1] if lines else ""
         return ""
 
-    def clean_up(self, attempt_id: int) -> None:
-        self.workspaces.remove(attempt_id)
+    def clean_up(self, attempt_ids: Sequence[int]) -> None:
+        for attempt_id in attempt_ids:
+            self.workspaces.remove(attempt_id)
 
     def _program(self, claimed: Claimed, script: Path, python: str | None) -> Program:
         attempt = claimed.attempt

@@ -29,9 +29,9 @@ class Workspaces:
         return folder
 
     def remove(self, attempt_id: int) -> None:
-        folder = self.work_root / str(attempt_id)
+        folder = f"{self.work_root}/{attempt_id}"
         try:
-            folder.rmdir()  # most programs leave nothing
+            os.rmdir(folder)  # most programs leave nothing
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
 
