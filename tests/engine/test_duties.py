@@ -75,6 +75,23 @@ async def test_stopping_a_running_callable_ends_it_as_stopped_without_a_retry(ho
     assert len(await host.attempts_listed()) == 1
 
 
+async def test_a_callable_does_not_outlive_its_worker_and_its_run_says_so(host: Host) -> None:
+    began = asyncio.Event()
+
+    async def endless() -> None:
+        began.set()
+        await asyncio.Event().wait()
+
+    host.functions["endless"] = endless
+    await host.job("job", "endless")
+    wire_id = await host.start("job")
+    await host.dispatcher.tick()
+    await began.wait()
+    await host.attempts.close()
+    ended = await host.ended(wire_id)
+    assert (ended.state, ended.message) == (RunState.FAILED, "the worker was stopped while it ran")
+
+
 async def test_stopping_a_queued_run_never_starts_it(host: Host) -> None:
     ran: list[str] = []
     host.functions["good"] = lambda: ran.append("ran")

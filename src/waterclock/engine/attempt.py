@@ -79,7 +79,8 @@ class Attempts:
         self._pumps = [asyncio.create_task(self._pump(runner)) for runner in set(self._runners.values())]
 
     async def close(self) -> None:
-        """What is being prepared goes back; what runs goes on under its supervisor, to be adopted."""
+        """What is being prepared goes back; programs go on under their supervisor, to be adopted; callables end here."""
+        self._end_callables()
         going_back = [attempt_id for attempt_id, flight in self._flights.items() if not flight.started]
         for attempt_id in going_back:
             if task := self._flights[attempt_id].preparing:
@@ -89,6 +90,15 @@ class Attempts:
         for pump in self._pumps:
             pump.cancel()
         await asyncio.gather(*self._pumps, *self._tidying, return_exceptions=True)
+
+    def _end_callables(self) -> None:
+        running = [flight for flight in self._flights.values() if flight.started]
+        programs = sum(flight.claimed.spec.kind != CALLABLE for flight in running)
+        if programs:
+            log.info("%d program(s) go on: a worker that starts here before their leases end adopts them", programs)
+        for flight in running:
+            if flight.claimed.spec.kind == CALLABLE:
+                self._fail(flight.claimed, CannotRun("the worker was stopped while it ran"))
 
     def count(self, *, callables: bool) -> int:
         return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
