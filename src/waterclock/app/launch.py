@@ -69,7 +69,9 @@ def supervisor(settings: Settings) -> int:
 async def _serve(settings: Settings, database: Database, stopped: asyncio.Event) -> None:
     from waterclock.app.serving import serve_faces
 
-    await serve_faces(settings, database, build_services(settings, database), stopped, _say_ready)
+    services = build_services(settings, database)
+    await first_start(services.access, settings.data_dir)
+    await serve_faces(settings, database, services, stopped, _say_ready)
 
 
 def _engine(roles: frozenset[str]) -> Callable[[Settings, Database, asyncio.Event], Coroutine[Any, Any, None]]:
@@ -137,7 +139,7 @@ def _only_worker(settings: Settings) -> Iterator[None]:
         yield
 
 
-# The store and the first start
+# The store
 
 
 @contextlib.asynccontextmanager
@@ -147,7 +149,6 @@ async def _opened(settings: Settings) -> AsyncIterator[Database]:
     await database.open()
     try:
         await database.migrate()
-        await first_start(build_services(settings, database).access, settings.data_dir)
         yield database
     finally:
         with contextlib.suppress(Unavailable):
@@ -157,8 +158,8 @@ async def _opened(settings: Settings) -> AsyncIterator[Database]:
 async def _prepare(settings: Settings) -> None:
     """What can be wrong is said here, by the parent, before any child starts."""
     _log_to_stderr()
-    async with _opened(settings):
-        pass
+    async with _opened(settings) as database:
+        await first_start(build_services(settings, database).access, settings.data_dir)
 
 
 async def _migrate(settings: Settings) -> Sequence[str]:

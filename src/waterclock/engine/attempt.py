@@ -79,7 +79,7 @@ class Attempts:
         self._pumps = [asyncio.create_task(self._pump(runner)) for runner in set(self._runners.values())]
 
     async def close(self) -> None:
-        """What is being prepared goes back; programs go on under their supervisor, to be adopted; callables end here."""
+        """What is being prepared goes back; programs go on under their supervisor, for adoption; callables end here."""
         self._end_callables()
         going_back = [attempt_id for attempt_id, flight in self._flights.items() if not flight.started]
         for attempt_id in going_back:
