@@ -111,10 +111,13 @@ def test_a_run_that_cannot_start_fails_with_a_reason(
 def test_a_program_that_cannot_be_executed_fails_with_a_reason(tmp_path: Path) -> None:
     plain = tmp_path / "not-a-program"
     plain.write_text("just text")
+    plain.chmod(0o755)
     with running(tmp_path, interpreters=f"odd={plain}") as server:
         found = run(server, "odd", "file:///etc/hostname", "odd")
         assert found["JobRunState"] == "FAILED"
-        assert "not installed" in found["ErrorMessage"] or "permission" in found["ErrorMessage"].lower()
+        assert found["ErrorMessage"] == (
+            f"cannot execute {str(plain)!r}: it is neither a program of this machine nor a script with a #! line"
+        )
 
 
 def test_output_that_is_not_utf_8_is_shown_with_replacements(server: Server, tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.engine.conftest import Host
-from waterclock.domain.errors import Unavailable
+from waterclock.domain.claim import Claimant, Claims
+from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.recorder import Recorder
@@ -192,6 +193,33 @@ async def test_an_unknown_callable_fails_its_run_with_a_reason(host: Host) -> No
     ended = await host.ended(wire_id)
     assert ended.state is RunState.FAILED
     assert "os:system" in (ended.message or "")
+
+
+async def test_a_claim_whose_answer_was_lost_is_given_back_and_runs_once(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    host.functions["good"] = lambda: ran.append("ran")
+    await host.job("job", "good", max_concurrent=0)
+    known, lost = await host.start("job"), await host.start("job")
+    claim = host.work.claim
+
+    async def claim_one(claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
+        return await claim(claimant, limit=1, ttl_seconds=ttl_seconds)
+
+    async def lose_the_answer(claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
+        await claim(claimant, limit=limit, ttl_seconds=ttl_seconds)
+        raise CommitUnknown("the answer was lost")
+
+    monkeypatch.setattr(host.work, "claim", claim_one)
+    await host.dispatcher.tick()
+    monkeypatch.setattr(host.work, "claim", lose_the_answer)
+    with pytest.raises(CommitUnknown):
+        await host.dispatcher.tick()
+    monkeypatch.setattr(host.work, "claim", claim)
+    await host.dispatcher.tick()
+    assert [(await host.ended(each)).state for each in (known, lost)] == [RunState.SUCCEEDED] * 2
+    assert ran == ["ran", "ran"]
 
 
 async def test_the_recorder_keeps_what_the_store_did_not_take() -> None:

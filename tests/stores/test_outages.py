@@ -118,7 +118,7 @@ async def test_a_server_that_refuses_is_unavailable_and_comes_back(proxied: tupl
 async def test_after_an_outage_everybody_is_woken(proxied: tuple[Store, Proxy]) -> None:
     store, proxy = proxied
     database = await store.open()
-    await asyncio.sleep(0.3)
+    await database.read(list_jobs, org_id=1, namespaces=["glue"], after="", limit=1)
     heard: set[Topic] = set()
     for topic in Topic:
         database.listen(topic, lambda topic=topic: heard.add(topic))  # type: ignore[misc]

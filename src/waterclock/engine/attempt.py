@@ -68,6 +68,7 @@ class Attempts:
         self._ttl_seconds = ttl_seconds
         self._freed = freed
         self._flights: dict[int, _Flight] = {}
+        self._doubtful: set[int] = set()  # may have been started: nobody may start them again
         self._pumps: list[asyncio.Task[None]] = []
         self._tidying: set[asyncio.Future[None]] = set()
 
@@ -102,6 +103,10 @@ class Attempts:
 
     def count(self, *, callables: bool) -> int:
         return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
+
+    def known(self) -> frozenset[int]:
+        """Every attempt that was handed to us, and may be running."""
+        return frozenset(self._flights) | self._doubtful
 
     # Starting
 
@@ -152,6 +157,7 @@ class Attempts:
                 # Whether it has them is unknown: their leases will tell, and nobody decides them before.
                 for program in batch:
                     self._flights.pop(program.attempt_id, None)
+                    self._doubtful.add(program.attempt_id)
                 raise
 
     def _fail(self, claimed: Claimed, problem: Exception) -> None:

@@ -34,13 +34,17 @@ class Dispatcher:
         self._slots = slots
         self._callables = callables
         self._ttl_seconds = ttl_seconds
+        self._unsure = False  # a claim was sent and not answered: it may have been made
 
     async def tick(self) -> float:
         room = min(self._slots - self._attempts.count(callables=self._callables), LARGEST_CLAIM)
         if room <= 0:
             return POLL_SECONDS
-        asked_at = clock.monotonic()
+        if self._unsure:
+            await self._work.give_back(self._claimant, self._attempts.known())
+        asked_at, self._unsure = clock.monotonic(), True
         claims = await self._work.claim(self._claimant, limit=room, ttl_seconds=self._ttl_seconds)
+        self._unsure = False
         await self._attempts.launch(claims.claimed, asked_at)
         return rest_until_claim(claims, room)
 

@@ -1,6 +1,6 @@
 """What a worker asks of the cluster: claim, record, renew. Behind it a database, or (later) a server over HTTP."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
@@ -13,6 +13,10 @@ class Work(Protocol):
     async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims: ...
 
     async def release(self, node: str, attempt_ids: Sequence[int]) -> None: ...
+
+    async def give_back(self, claimant: Claimant, besides: Collection[int]) -> None:
+        """After a claim whose answer was lost: let go of what we do not know of."""
+        ...
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
         """Beginnings and ends in one go; those of the beginnings that are no longer ours."""
@@ -38,6 +42,9 @@ class StoreWork:
 
     async def release(self, node: str, attempt_ids: Sequence[int]) -> None:
         await self._database.write(claiming.release, node=node, attempt_ids=attempt_ids)
+
+    async def give_back(self, claimant: Claimant, besides: Collection[int]) -> None:
+        await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
         return await self._database.write(recording.record, beginnings=beginnings, outcomes=outcomes)

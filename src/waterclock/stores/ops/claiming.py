@@ -1,12 +1,12 @@
 """Claim, begin, renew, adopt, rescue: who may run an attempt, and for how long."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import ENDED, RunState
-from waterclock.stores.base import Tx
+from waterclock.stores.base import Topic, Tx
 from waterclock.stores.ops.ending import end_locked, lock_jobs_of
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import attempt_of, spec_of
@@ -29,6 +29,19 @@ async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -
 
 async def release(tx: Tx, *, node: str, attempt_ids: Sequence[int]) -> None:
     await tx.run("release_attempts", {"ids": list(attempt_ids), "node": node, "now": await tx.now()})
+
+
+async def give_back(tx: Tx, *, claimant: Claimant, besides: Collection[int]) -> list[int]:
+    """After a claim whose answer was lost: what the store says is ours, and is not `besides`, was never started.
+
+    Only the claimant's own queues: another dispatcher of the same node may be in the middle of a claim.
+    """
+    key = {"host": claimant.host, "node": claimant.node, "queues": claimant.queues}
+    ids = [row["id"] for row in await tx.fetch("unstarted_of_node", key) if row["id"] not in besides]
+    if ids:
+        await release(tx, node=claimant.node, attempt_ids=ids)
+        tx.wake(Topic.ATTEMPTS)
+    return ids
 
 
 async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> frozenset[int]:

@@ -35,6 +35,11 @@ WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :la
 UPDATE attempts SET node = NULL, host = NULL, lease_until = NULL, updated_at = :now
 WHERE id IN :ids AND node = :node AND state = 'STARTING'
 
+-- name: unstarted_of_node
+-- What a node has claimed from these queues and not begun.
+SELECT id FROM attempts WHERE host = :host AND lease_until IS NOT NULL AND node = :node AND state = 'STARTING'
+  AND queue IN :queues ORDER BY id {lock}
+
 -- name: whole_attempts
 -- Attempts with what belongs to their runs. First the attempts, then their runs: without statistics a planner may
 -- begin with all runs, and look through the whole list for each.
