@@ -39,6 +39,9 @@ class Kind(StrEnum):
     USER = "user"
     TOKEN = "token"
     MESSAGE = "message"
+    FLOW = "flow"
+    CRAWLER = "crawler"
+    GROUP = "group"
 
 
 class Tx(Protocol):
