@@ -61,7 +61,7 @@ async def test_an_access_key_speaks_for_its_user_until_it_is_revoked(world: Worl
     await world.database.write(access.add_access_key, **key, key_id="WC1", sealed_secret="sealed")
     found = await world.database.read(access.find_access_key, key_id="WC1")
     assert found is not None
-    assert (found.id, found.sealed_secret, found.user.name) == ("WC1", "sealed", "ann")
+    assert (found.id, found.sealed_secret, found.identity.user.name) == ("WC1", "sealed", "ann")
     assert await world.database.read(access.find_access_key, key_id="wc1") is None
     await world.database.write(access.revoke_access_key, **key, key_id="WC1")
     assert await world.database.read(access.find_access_key, key_id="WC1") is None
@@ -87,9 +87,9 @@ async def test_a_token_speaks_for_its_user_until_it_expires_or_is_revoked(world:
     await world.database.write(access.add_token, **token, name="short", digest="d1", expires_at=soon)
     kept = await world.database.write(access.add_token, **token, name="long", digest="d2", expires_at=None)
     for digest in ("d1", "d2"):
-        user = await world.database.read(access.find_token, digest=digest)
-        assert user is not None
-        assert user.name == "ann"
+        found = await world.database.read(access.find_token, digest=digest)
+        assert found is not None
+        assert found.user.name == "ann"
     world.pass_time(61)
     assert await world.database.read(access.find_token, digest="d1") is None
     await world.database.write(access.revoke_token, **token, token_id=kept)

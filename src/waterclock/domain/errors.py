@@ -6,6 +6,7 @@ WaterclockError
 ├── NotFound                no such job, trigger, run …
 ├── AlreadyExists           the name is taken
 ├── NotAllowed              a rule forbids it in the present state; says what to do first
+│   └── WrongState          what has ended cannot be stopped, what runs cannot be resumed
 ├── ConcurrentRunsExceeded  the job's cap is reached
 ├── Unauthenticated         no caller, or a wrong signature or token
 ├── Forbidden               the caller may not do this
@@ -51,10 +52,14 @@ class NotAllowed(WaterclockError):
     """The words are the rule and the way out: "stop trigger 'x' first"."""
 
 
+class WrongState(NotAllowed):
+    pass
+
+
 class ConcurrentRunsExceeded(WaterclockError):
-    def __init__(self, job: str, cap: int) -> None:
-        self.job, self.cap = job, cap
-        super().__init__(f"job {job!r} already has its {cap} concurrent run(s)")
+    def __init__(self, name: str, cap: int, *, kind: str = "job") -> None:
+        self.kind, self.name, self.cap = kind, name, cap
+        super().__init__(f"{kind} {name!r} already has its {cap} concurrent run(s)")
 
 
 class Unauthenticated(WaterclockError):

@@ -33,6 +33,7 @@ class Outcome:
     cpu_us: int | None = None
     peak_rss_bytes: int | None = None
     message: str | None = None
+    bookmark: str | None = None  # what a program that ended well left for the next run of its job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

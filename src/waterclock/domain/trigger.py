@@ -29,6 +29,13 @@ class Target(StrEnum):
     CRAWLER = "crawler"  # kept for Glue's clients, never run
 
 
+class Logical(StrEnum):
+    """How several conditions go together."""
+
+    AND = "AND"
+    ANY = "ANY"
+
+
 class OverCap(StrEnum):
     """What becomes of a fire's run when its job has all its concurrent runs and does not queue."""
 
@@ -62,6 +69,23 @@ class Action:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Condition:
+    """A run of this job (a crawl of this crawler) that ended in this state."""
+
+    target: Target
+    name: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Predicate:
+    """What a CONDITIONAL trigger waits for."""
+
+    logical: Logical
+    conditions: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerSpec:
     """What a caller decides about a trigger."""
 
@@ -71,6 +95,7 @@ class TriggerSpec:
     schedule: Mapping[str, object] | None = None  # and as the codec keeps it
     misfire: Mapping[str, object] = field(default_factory=dict)
     flow_name: str | None = None
+    predicate: Predicate | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

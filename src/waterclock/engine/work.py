@@ -1,12 +1,14 @@
 """What a worker asks of the cluster: claim, record, renew. Behind it a database, or (later) a server over HTTP."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.ops import claiming, recording
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 
 
 class Work(Protocol):
@@ -34,8 +36,9 @@ class Work(Protocol):
 class StoreWork:
     """`Work` straight from the database; also the supervisor's `Leases`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE) -> None:
         self._database = database
+        self._rules = rules  # for the triggers that fire when a run ends
 
     async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
         return await self._database.write(claiming.claim, claimant=claimant, limit=limit, ttl_seconds=ttl_seconds)
@@ -47,7 +50,9 @@ class StoreWork:
         await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-        return await self._database.write(recording.record, beginnings=beginnings, outcomes=outcomes)
+        return await self._database.write(
+            recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules
+        )
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)

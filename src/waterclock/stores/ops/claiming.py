@@ -1,14 +1,16 @@
 """Claim, begin, renew, adopt, rescue: who may run an attempt, and for how long."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import ENDED, RunState
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Topic, Tx
-from waterclock.stores.ops.ending import end_locked, lock_jobs_of
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.reach import lock_reach
 from waterclock.stores.ops.rows import attempt_of, spec_of
 
 
@@ -102,15 +104,17 @@ async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float) -> tuple[Clai
     return await _claimed(tx, ids)
 
 
-async def rescue(tx: Tx, *, margin_seconds: float, limit: int) -> frozenset[int]:
+async def rescue(
+    tx: Tx, *, margin_seconds: float, limit: int, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+) -> frozenset[int]:
     """Decide what a lost worker left: its processes are dead, how they ended is unknown."""
     horizon = await tx.now() - seconds(margin_seconds)
     ids = [row["id"] for row in await tx.fetch("lost_attempts", {"horizon": horizon, "limit": limit})]
     if not ids:
         return frozenset()
-    jobs = await lock_jobs_of(tx, ids)
+    reach = await lock_reach(tx, ids, rules)
     sure = await tx.fetch("still_lost", {"ids": ids, "horizon": horizon})
-    return await end_locked(tx, [_lost(row["id"], row["fence"], row["state"]) for row in sure], jobs, await tx.now())
+    return await end_locked(tx, [_lost(row["id"], row["fence"], row["state"]) for row in sure], reach, await tx.now())
 
 
 async def stopping(tx: Tx, *, node: str) -> list[int]:

@@ -1,20 +1,27 @@
 """Ending attempts: one transaction that also takes their follow-ups, so that each happens exactly once.
 
-What follows an end: the retry, the next action of the same fire, and a waiting run for the freed slot.
+What follows an end: the retry, the next action of the same fire, a waiting run for the freed slot, the next stages
+of the run's flow, and the triggers that watch its job.
 """
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from waterclock.domain.admission import free_slots
 from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.outcome import Outcome, Retry, plan_retry
 from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_move
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Topic, Tx
-from waterclock.stores.ops.jobs import jobs_by_ids, lock_capped, tallies
+from waterclock.stores.ops.following import follow
+from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
+
+GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
 
 
 @dataclass(slots=True)
@@ -28,26 +35,18 @@ class _Ends:
     retries: list[tuple[Row, Row, Retry]] = field(default_factory=list)
     fires: set[int] = field(default_factory=set)
     jobs: set[int] = field(default_factory=set)
+    final: list[tuple[Row, RunState]] = field(default_factory=list)  # runs that have no retry left
 
 
-async def end_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> frozenset[int]:
+async def end_attempts(
+    tx: Tx, outcomes: Sequence[Outcome], rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+) -> frozenset[int]:
     """The ids that were really ended by this call; the others are somebody else's, or have ended before."""
-    jobs = await lock_jobs_of(tx, [outcome.attempt_id for outcome in outcomes])
-    return await end_locked(tx, outcomes, jobs, await tx.now())
+    reach = await lock_reach(tx, [outcome.attempt_id for outcome in outcomes], rules)
+    return await end_locked(tx, outcomes, reach, await tx.now())
 
 
-async def lock_jobs_of(tx: Tx, attempt_ids: Sequence[int]) -> dict[int, Job]:
-    """The jobs that ending these attempts may touch. Locked are fires, jobs, attempts, runs: always in that order."""
-    reach = await tx.fetch("reach_of_attempts", {"ids": list(attempt_ids)})
-    job_ids = {row["job_id"] for row in reach if row["job_id"] is not None}
-    fire_ids = sorted({row["fire_id"] for row in reach if row["fire_id"] is not None})
-    if fire_ids:
-        await tx.fetch("lock_fires", {"ids": fire_ids})
-        job_ids |= {row["job_id"] for row in await tx.fetch("job_ids_of_fires", {"fire_ids": fire_ids})}
-    return await lock_capped(tx, await jobs_by_ids(tx, job_ids))
-
-
-async def end_locked(tx: Tx, outcomes: Sequence[Outcome], jobs: Mapping[int, Job], now: Moment) -> frozenset[int]:
+async def end_locked(tx: Tx, outcomes: Sequence[Outcome], reach: Reach, now: Moment) -> frozenset[int]:
     attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
     runs = await _lock_runs(tx, attempts.values())
     ends, ended = _Ends(now), set()
@@ -57,7 +56,7 @@ async def end_locked(tx: Tx, outcomes: Sequence[Outcome], jobs: Mapping[int, Job
             _decide(ends, attempt, runs[attempt["run_id"]], outcome)
             ended.add(outcome.attempt_id)
     if ended:
-        await _write(tx, ends, jobs)
+        await _write(tx, ends, reach)
     return frozenset(ended)
 
 
@@ -102,6 +101,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
             "now": ends.now,
         }
     )
+    ends.final.append((run, outcome.state))
     if run["has_next"]:
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
@@ -133,15 +133,16 @@ def _key(row: Row) -> dict[str, object]:
     return {"id": row["id"], "run_at": row["run_at"]}
 
 
-async def _write(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None:
+async def _write(tx: Tx, ends: _Ends, reach: Reach) -> None:
     await tx.run_many("end_attempt", ends.attempts)
     if ends.runs:
         await tx.run_many("end_run", ends.runs)
         tx.wake(Topic.ENDS)
     if ends.retries:
         await _insert_retries(tx, ends)
-    await _start_followers(tx, ends, jobs)
+    await _start_followers(tx, ends, reach.jobs)
     await ends.moves.write(tx, ends.now)
+    await follow(tx, ends.final, reach, ends.now)
 
 
 async def _insert_retries(tx: Tx, ends: _Ends) -> None:

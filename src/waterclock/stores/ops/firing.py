@@ -1,22 +1,28 @@
-"""Fire what is due: ledger rows, runs and the triggers' next instants, in one transaction for many triggers."""
+"""Fire what is due: ledger rows, runs and the triggers' next instants, in one transaction for many triggers.
 
-from collections import defaultdict
+A trigger that starts a flow makes a run of the flow; any other makes runs of its actions' jobs.
+"""
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
 from waterclock.domain.firing import PlannedRun, plan_actions
-from waterclock.domain.job import Job, merge_arguments
+from waterclock.domain.flow import Flow, Graph
+from waterclock.domain.job import merge_arguments
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan, SkipSpan, plan
 from waterclock.domain.run import RunState
-from waterclock.domain.trigger import Action, FireOutcome, FireRules
+from waterclock.domain.trigger import FireOutcome, FireRules
 from waterclock.stores.base import Kind, Row, Tx
-from waterclock.stores.ops.jobs import hold_jobs, jobs_by_ids, tallies
+from waterclock.stores.ops.flow_rows import flow_of
+from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, insert_flow_runs, job_names_of
+from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import NewRun, insert_runs
-from waterclock.stores.ops.rows import action_of, misfire_of, schedule_of
+from waterclock.stores.ops.rows import misfire_of, schedule_of
+from waterclock.stores.ops.trigger_reading import actions_of
 
 GUARDED: Final = FireRules()
 LONGEST_REASON: Final = 1_000
@@ -54,52 +60,90 @@ async def fire_due(tx: Tx, *, limit: int, rules: Mapping[str, FireRules]) -> Fir
 
 
 async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules], now: Moment) -> int:
-    """The ledger rows and the runs of many triggers; how many runs."""
+    """The ledger rows and the runs of many triggers; how many runs (of jobs, or of flows)."""
     ids = [each.row["id"] for each in due]
-    actions, jobs = await actions_of(tx, ids), await _jobs(tx, ids)
+    flows = await _lock_flows(tx, due, rules)
+    actions, jobs = await actions_of(tx, ids), await _hold_jobs(tx, ids, flows)
     counted = await tallies(tx, jobs.every)
     numbers = iter(await tx.numbers(Kind.RUN, sum(len(each.plan.fires) + len(each.plan.skips) for each in due)))
     fires: list[dict[str, object]] = []
     new: list[NewRun] = []
+    starts: list[FlowStart] = []
     for each in due:
         trigger, chosen = each.row, rules.get(each.row["namespace"], GUARDED)
         fires += [_skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
         for instant in each.plan.fires:
             fire_at, fire_id = from_datetime(instant), next(numbers)
-            planned = plan_actions(actions[trigger["id"]], jobs.of(trigger), counted, chosen)
-            fires.append(_fire_row(trigger, fire_at, fire_id, now) | _skipped(planned))
+            fire = _fire_row(trigger, fire_at, fire_id, now)
+            if trigger["flow_name"] is not None:
+                start = flows.start(trigger, fire_at, fire_id)
+                starts += [start] if isinstance(start, FlowStart) else []
+                fires.append(fire if isinstance(start, FlowStart) else fire | _skip(start))
+                continue
+            planned = plan_actions(
+                actions[trigger["id"]], jobs.of(trigger["org_id"], trigger["namespace"]), counted, chosen
+            )
+            fires.append(fire | _skipped(planned))
             new += [_new_run(trigger, run, fire_at, fire_id) for run in planned]
     if fires:
         await tx.run_many("insert_fire", fires)
     moves = Moves()
     await insert_runs(tx, new, now, moves)
     await moves.write(tx, now)
-    return len(new)
+    await insert_flow_runs(tx, starts, jobs, counted, now)
+    return len(new) + len(starts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Jobs:
-    every: Sequence[Job]
-    by_place: Mapping[tuple[int, str], Mapping[str, Job]]
+@dataclass(slots=True)
+class _Flows:
+    """The flows that this batch may start, held, with their graphs and the runs that they still have room for."""
 
-    def of(self, trigger: Row) -> Mapping[str, Job]:
-        return self.by_place.get((trigger["org_id"], trigger["namespace"]), {})
+    held: dict[tuple[Place, str], tuple[Flow, Graph]] = field(default_factory=dict)
+    room: dict[int, int] = field(default_factory=dict)
+
+    def start(self, trigger: Row, fire_at: Moment, fire_id: int) -> FlowStart | str:
+        """What to start, or why not."""
+        name = trigger["flow_name"]
+        found = self.held.get(((trigger["org_id"], trigger["namespace"]), name))
+        if found is None:
+            return f"workflow {name!r} does not exist any more"
+        flow, graph = found
+        if self.room.get(flow.id, 1) < 1:
+            return f"workflow {name!r} already has its {flow.max_concurrent} concurrent run(s)"
+        if flow.id in self.room:
+            self.room[flow.id] -= 1
+        return FlowStart(
+            flow=flow,
+            graph=graph,
+            run_at=fire_at,
+            requested_by=trigger["owner"],
+            properties=flow.properties,
+            fire_id=fire_id,
+            trigger_id=trigger["id"],
+            trigger_name=trigger["name"],
+        )
 
 
-async def _jobs(tx: Tx, trigger_ids: Sequence[int]) -> _Jobs:
-    ids = [row["id"] for row in await tx.fetch("job_ids_of_triggers", {"trigger_ids": trigger_ids})]
-    found = (await hold_jobs(tx, await jobs_by_ids(tx, ids))).values()
-    by_place: defaultdict[tuple[int, str], dict[str, Job]] = defaultdict(dict)
-    for job in found:
-        by_place[job.org_id, job.namespace][job.name] = job
-    return _Jobs(tuple(found), by_place)
+async def _lock_flows(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]) -> _Flows:
+    flows = _Flows()
+    wanted: dict[Place, set[str]] = {}
+    for each in due:
+        if each.row["flow_name"] is not None:
+            wanted.setdefault((each.row["org_id"], each.row["namespace"]), set()).add(each.row["flow_name"])
+    for (org_id, namespace), names in sorted(wanted.items()):
+        key = {"org_id": org_id, "namespace": namespace, "names": sorted(names)}
+        for row in await tx.fetch("lock_flows", key):
+            flow = flow_of(row)
+            graph = await fixed_graph(tx, flow, rules.get(namespace, GUARDED))
+            flows.held[(org_id, namespace), flow.name] = (flow, graph)
+    flows.room = await free_runs(tx, [flow for flow, _ in flows.held.values()])
+    return flows
 
 
-async def actions_of(tx: Tx, trigger_ids: Sequence[int]) -> Mapping[int, list[Action]]:
-    found: defaultdict[int, list[Action]] = defaultdict(list)
-    for row in await tx.fetch("actions_of_triggers", {"trigger_ids": trigger_ids}):
-        found[row["trigger_id"]].append(action_of(row))
-    return found
+async def _hold_jobs(tx: Tx, trigger_ids: Sequence[int], flows: _Flows) -> JobsByPlace:
+    ids = {row["id"] for row in await tx.fetch("job_ids_of_triggers", {"trigger_ids": trigger_ids})}
+    ids |= await job_ids_by_names(tx, job_names_of((place, graph) for (place, _), (_, graph) in flows.held.items()))
+    return JobsByPlace.of_jobs((await hold_jobs(tx, await jobs_by_ids(tx, ids))).values())
 
 
 def _plan(row: Row, now: datetime) -> Plan:
@@ -136,8 +180,11 @@ def _skipped(planned: Sequence[PlannedRun]) -> dict[str, object]:
     """A fire none of whose actions runs is a skipped one, for their reasons."""
     if not all(run.state is RunState.SKIPPED for run in planned):
         return {}
-    reasons = "; ".join(dict.fromkeys(run.message or "" for run in planned))
-    return {"outcome": FireOutcome.SKIPPED, "reason": reasons[:LONGEST_REASON]}
+    return _skip("; ".join(dict.fromkeys(run.message or "" for run in planned)))
+
+
+def _skip(reason: str) -> dict[str, object]:
+    return {"outcome": FireOutcome.SKIPPED, "reason": reason[:LONGEST_REASON]}
 
 
 def _skip_row(trigger: Row, skip: SkipSpan, fire_id: int, now: Moment) -> dict[str, object]:

@@ -1,6 +1,8 @@
 """Jobs: each change checks its rule under the job's lock, in the transaction that makes it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from waterclock.domain.admission import Tally
 from waterclock.domain.errors import AlreadyExists, NotFound
@@ -10,6 +12,25 @@ from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.rows import dumped, job_of
 
 Rule = Callable[[JobFacts], None]
+Place = tuple[int, str]  # organisation and namespace: where a name means something
+
+
+@dataclass(frozen=True, slots=True)
+class JobsByPlace:
+    """Jobs that this transaction holds, found by the names that they have in their place."""
+
+    every: tuple[Job, ...]
+    by_place: Mapping[Place, Mapping[str, Job]]
+
+    @classmethod
+    def of_jobs(cls, jobs: Iterable[Job]) -> "JobsByPlace":
+        every, by_place = tuple(jobs), defaultdict[Place, dict[str, Job]](dict)
+        for job in every:
+            by_place[job.org_id, job.namespace][job.name] = job
+        return cls(every, by_place)
+
+    def of(self, org_id: int, namespace: str) -> Mapping[str, Job]:
+        return self.by_place.get((org_id, namespace), {})
 
 
 async def create_job(
@@ -121,6 +142,14 @@ async def lock_job(tx: Tx, *, org_id: int, namespace: str, name: str) -> Job:
 async def jobs_by_ids(tx: Tx, ids: Collection[int]) -> dict[int, Job]:
     rows = await tx.fetch("jobs_by_ids", {"ids": sorted(ids)}) if ids else ()
     return {row["id"]: job_of(row) for row in rows}
+
+
+async def job_ids_by_names(tx: Tx, names: Mapping[Place, Collection[str]]) -> set[int]:
+    found: set[int] = set()
+    for (org_id, namespace), wanted in sorted(names.items()):
+        key = {"org_id": org_id, "namespace": namespace, "names": sorted(wanted)}
+        found |= {row["id"] for row in await tx.fetch("job_ids_by_names", key)}
+    return found
 
 
 async def lock_capped(tx: Tx, jobs: Mapping[int, Job]) -> dict[int, Job]:

@@ -31,12 +31,15 @@ class NewRun:
     has_next: bool = False
     trigger_id: int | None = None
     trigger_name: str | None = None
+    flow_run_id: int | None = None
+    flow_node: str | None = None
     previous_wire_id: str | None = None
     arguments: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     timeout_seconds: int | None = None
     notify_after_seconds: int | None = None
     role: str = ""
+    wire_id: str = ""  # made when it is inserted, where the caller has not told it already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +59,7 @@ async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) 
     inserted, runs, attempts = [], [], []
     for index, run in enumerate(new):
         run_id, attempt_id = next(numbers), next(numbers)
-        wire_id = run_wire_id(run.run_at, entropy[26 * index : 26 * index + 26])
+        wire_id = run.wire_id or run_wire_id(run.run_at, entropy[26 * index : 26 * index + 26])
         inserted.append(Inserted(run_id=run_id, attempt_id=attempt_id, wire_id=wire_id, state=run.state))
         runs.append(_run_row(run, run_id, wire_id, now))
         if run.state is not RunState.SKIPPED:
@@ -89,8 +92,8 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
         "has_next": int(run.has_next),
         "trigger_id": run.trigger_id,
         "trigger_name": run.trigger_name,
-        "flow_run_id": None,
-        "flow_node": None,
+        "flow_run_id": run.flow_run_id,
+        "flow_node": run.flow_node,
         "previous_wire_id": run.previous_wire_id,
         "state": run.state,
         "wait_reason": run.wait_reason,

@@ -1,15 +1,23 @@
 """What a worker reports of its attempts, beginnings and ends, in one transaction."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.claiming import begin
-from waterclock.stores.ops.ending import end_locked, lock_jobs_of
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
+from waterclock.stores.ops.reach import lock_reach
 
 
-async def record(tx: Tx, *, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+async def record(
+    tx: Tx,
+    *,
+    beginnings: Sequence[Beginning],
+    outcomes: Sequence[Outcome],
+    rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
+) -> frozenset[int]:
     """Those of the beginnings that are not the caller's any more. What has begun and ended is written once, not twice.
 
     The jobs are locked before the attempts, as everybody does: `begin` and then `end_attempts` would wait in a circle
@@ -17,8 +25,8 @@ async def record(tx: Tx, *, beginnings: Sequence[Beginning], outcomes: Sequence[
     """
     begun = {beginning.attempt_id: beginning for beginning in beginnings}
     whole = [replace(outcome, beginning=begun.pop(outcome.attempt_id, None)) for outcome in outcomes]
-    jobs = await lock_jobs_of(tx, [outcome.attempt_id for outcome in whole]) if whole else {}
+    reach = await lock_reach(tx, [outcome.attempt_id for outcome in whole], rules) if whole else None
     lost = await begin(tx, list(begun.values())) if begun else frozenset()
-    if whole:
-        await end_locked(tx, whole, jobs, await tx.now())
+    if reach:
+        await end_locked(tx, whole, reach, await tx.now())
     return lost

@@ -12,7 +12,19 @@ from waterclock.domain.job import Job, JobSpec
 from waterclock.domain.planning import Misfire, Policy
 from waterclock.domain.run import Attempt, RunState
 from waterclock.domain.schedule import Schedule, from_json
-from waterclock.domain.trigger import Action, Fire, FireOutcome, Target, Trigger, TriggerSpec, TriggerState, TriggerType
+from waterclock.domain.trigger import (
+    Action,
+    Condition,
+    Fire,
+    FireOutcome,
+    Logical,
+    Predicate,
+    Target,
+    Trigger,
+    TriggerSpec,
+    TriggerState,
+    TriggerType,
+)
 from waterclock.stores.base import Row
 
 _SPEC_FIELDS: Final = frozenset(field.name for field in fields(JobSpec))
@@ -102,7 +114,23 @@ def action_row(trigger: Mapping[str, object], number: int, action: Action) -> di
     }
 
 
-def trigger_of(row: Row, actions: tuple[Action, ...]) -> Trigger:
+def condition_of(row: Row) -> Condition:
+    return Condition(target=Target(row["target"]), name=row["name"], state=row["state"])
+
+
+def condition_row(trigger: Mapping[str, object], number: int, condition: Condition) -> dict[str, object]:
+    return {
+        "trigger_id": trigger["id"],
+        "condition_no": number,
+        "org_id": trigger["org_id"],
+        "namespace": trigger["namespace"],
+        "target": condition.target,
+        "name": condition.name,
+        "state": condition.state,
+    }
+
+
+def trigger_of(row: Row, actions: tuple[Action, ...], conditions: tuple[Condition, ...] = ()) -> Trigger:
     return Trigger(
         id=row["id"],
         org_id=row["org_id"],
@@ -116,6 +144,7 @@ def trigger_of(row: Row, actions: tuple[Action, ...]) -> Trigger:
             schedule=loaded(row["schedule"]) or None,
             misfire=loaded(row["misfire"]),
             flow_name=row["flow_name"],
+            predicate=Predicate(logical=Logical(row["logical"]), conditions=conditions) if conditions else None,
         ),
         state=TriggerState(row["state"]),
         version=row["version"],

@@ -1,17 +1,20 @@
 """Runs asked for by a caller: admitted, queued or refused under the job's lock."""
 
-from collections.abc import Mapping, Sequence
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
-from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound
+from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, WaterclockError
 from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
-from waterclock.domain.run import RunState, WaitReason
+from waterclock.domain.run import RunState, WaitReason, run_wire_id
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.jobs import get_jobs, hold_jobs, tallies
+from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs, tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs
+from waterclock.stores.ops.repeats import forget, remember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +30,17 @@ class RunRequest:
     queueing: bool | None = None  # over the cap: wait or be refused, whatever the job says
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartCall:
+    """One caller's request, which has nothing to do with those beside it."""
+
+    org_id: int
+    namespace: str
+    requested_by: str
+    request: RunRequest
+    digest: str | None = None  # of a call that its client may repeat, and that must count once
+
+
 async def start_runs(
     tx: Tx, *, org_id: int, namespace: str, requested_by: str, requests: Sequence[RunRequest]
 ) -> list[Inserted]:
@@ -34,18 +48,73 @@ async def start_runs(
     found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
     held = await hold_jobs(tx, {job.id: job for job in found.values()})
     jobs = {job.name: job for job in held.values()}
-    for request in requests:
-        if request.job_name not in jobs:
-            raise NotFound("job", request.job_name)
     counted = await tallies(tx, jobs.values())
     now, moves = await tx.now(), Moves()
-    new = [_admitted(jobs[r.job_name], r, requested_by, counted[jobs[r.job_name].id], now) for r in requests]
+    new = [_admitted(jobs.get(r.job_name), r, requested_by, counted, now) for r in requests]
     inserted = await insert_runs(tx, new, now, moves)
     await moves.write(tx, now)
     return inserted
 
 
-def _admitted(job: Job, request: RunRequest, requested_by: str, tally: Tally, now: Moment) -> NewRun:
+async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
+    """The id of each call's run, or why it has none; a refused one leaves nothing and harms no neighbour."""
+    now, keys = await tx.now(), [call.digest or str(number) for number, call in enumerate(calls)]
+    distinct: dict[str, StartCall] = {}
+    for key, call in zip(keys, calls, strict=True):
+        distinct.setdefault(key, call)
+    own = dict(zip(distinct, _wire_ids(now, len(distinct)), strict=True))
+    standing = await remember(tx, {key: own[key] for key, call in distinct.items() if call.digest}, now)
+    answers: dict[str, str | WaterclockError] = {**own, **standing}
+    fresh = {key: call for key, call in distinct.items() if answers[key] == own[key]}
+    refused = await _start_fresh(tx, fresh, own, now)
+    await forget(tx, [key for key in refused if distinct[key].digest])
+    answers.update(refused)
+    return [answers[key] for key in keys]
+
+
+async def _start_fresh(
+    tx: Tx, calls: Mapping[str, StartCall], wire_ids: Mapping[str, str], now: Moment
+) -> dict[str, WaterclockError]:
+    """Those that were refused, and why; of the others there is a run now."""
+    jobs = await _jobs_of(tx, calls.values())
+    counted = await tallies(tx, jobs.every)
+    refused: dict[str, WaterclockError] = {}
+    new, moves = [], Moves()
+    for key, call in calls.items():
+        job = jobs.of(call.org_id, call.namespace).get(call.request.job_name)
+        try:
+            admitted = _admitted(job, call.request, call.requested_by, counted, now)
+        except (NotFound, ConcurrentRunsExceeded) as refusal:
+            refused[key] = refusal
+        else:
+            new.append(replace(admitted, wire_id=wire_ids[key]))
+    await insert_runs(tx, new, now, moves)
+    await moves.write(tx, now)
+    return refused
+
+
+async def _jobs_of(tx: Tx, calls: Collection[StartCall]) -> JobsByPlace:
+    """Held, whatever organisations they are of."""
+    names: defaultdict[Place, set[str]] = defaultdict(set)
+    for call in calls:
+        names[call.org_id, call.namespace].add(call.request.job_name)
+    found: list[Job] = []
+    for (org_id, namespace), wanted in names.items():
+        found += (await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted(wanted))).values()
+    return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values())
+
+
+def _wire_ids(now: Moment, count: int) -> list[str]:
+    entropy = secrets.token_bytes(26 * count)
+    return [run_wire_id(now, entropy[26 * number : 26 * number + 26]) for number in range(count)]
+
+
+def _admitted(
+    job: Job | None, request: RunRequest, requested_by: str, counted: Mapping[int, Tally], now: Moment
+) -> NewRun:
+    if job is None:
+        raise NotFound("job", request.job_name)
+    tally = counted[job.id]
     spec = job.spec if request.queueing is None else replace(job.spec, queueing=request.queueing)
     admission = admit(spec, tally)
     if admission is Admission.REFUSE:

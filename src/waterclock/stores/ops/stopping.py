@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import ENDED, RunState
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Topic, Tx
-from waterclock.stores.ops.ending import end_locked, lock_jobs_of
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.reach import Reach, lock_reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,13 @@ class StopAnswer:
 
 
 async def stop_attempts(
-    tx: Tx, *, org_id: int, job_name: str | None, wire_ids: Sequence[str], namespace: str | None = None
+    tx: Tx,
+    *,
+    org_id: int,
+    job_name: str | None,
+    wire_ids: Sequence[str],
+    namespace: str | None = None,
+    rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
 ) -> list[StopAnswer]:
     """One answer for each id, in their order: the state it was found in."""
     rows = await tx.fetch("attempts_by_wire_ids", {"org_id": org_id, "wire_ids": list(wire_ids)})
@@ -35,21 +42,23 @@ async def stop_attempts(
         for row in rows
         if all(value is None or row[name] == value for name, value in wanted.items())
     }
-    await stop_by_ids(tx, [row["id"] for row in known.values()], await tx.now())
+    await stop_by_ids(tx, [row["id"] for row in known.values()], await tx.now(), rules)
     return [
         StopAnswer(wire_id=wire_id, state=RunState(known[wire_id]["state"]) if wire_id in known else None)
         for wire_id in wire_ids
     ]
 
 
-async def stop_by_ids(tx: Tx, attempt_ids: Sequence[int], now: Moment) -> None:
+async def stop_by_ids(
+    tx: Tx, attempt_ids: Sequence[int], now: Moment, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+) -> None:
     if not attempt_ids:
         return
-    jobs = await lock_jobs_of(tx, attempt_ids)
+    reach = await lock_reach(tx, attempt_ids, rules)
     rows = await tx.fetch("lock_attempts", {"ids": list(attempt_ids)})
     live = [row for row in rows if row["state"] in (RunState.WAITING, RunState.STARTING, RunState.RUNNING)]
     await _mark(tx, live, now)
-    await _end_unclaimed(tx, [row for row in live if row["node"] is None], jobs, now)
+    await _end_unclaimed(tx, [row for row in live if row["node"] is None], reach, now)
 
 
 async def _mark(tx: Tx, rows: Sequence[Row], now: Moment) -> None:
@@ -65,11 +74,11 @@ async def _mark(tx: Tx, rows: Sequence[Row], now: Moment) -> None:
     tx.wake(Topic.STOPS)
 
 
-async def _end_unclaimed(tx: Tx, rows: Sequence[Row], jobs: Mapping[int, Job], now: Moment) -> None:
+async def _end_unclaimed(tx: Tx, rows: Sequence[Row], reach: Reach, now: Moment) -> None:
     """Nobody has them, so nothing of them can be alive: they will never be claimed."""
     outcomes = [
         Outcome(attempt_id=row["id"], fence=row["fence"], state=RunState.STOPPED, message="stopped before it started")
         for row in rows
     ]
     if outcomes:
-        await end_locked(tx, outcomes, jobs, now)
+        await end_locked(tx, outcomes, reach, now)

@@ -3,15 +3,29 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from waterclock.domain.errors import AlreadyExists, NotFound
+from waterclock.domain.errors import AlreadyExists, NotAllowed, NotFound
+from waterclock.domain.flow import starts_flow
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan
-from waterclock.domain.trigger import Fire, FireRules, Target, Trigger, TriggerSpec, TriggerState, TriggerType
-from waterclock.stores.base import Kind, Row, Topic, Tx
-from waterclock.stores.ops.firing import Due, actions_of, write_fires
+from waterclock.domain.trigger import (
+    Action,
+    Condition,
+    Fire,
+    FireRules,
+    Target,
+    Trigger,
+    TriggerSpec,
+    TriggerState,
+    TriggerType,
+)
+from waterclock.stores.base import Kind, Topic, Tx
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
+from waterclock.stores.ops.firing import Due, write_fires
+from waterclock.stores.ops.flows import triggers_of_flow
 from waterclock.stores.ops.jobs import get_jobs
-from waterclock.stores.ops.rows import action_row, dumped, fire_of, schedule_of, trigger_of
+from waterclock.stores.ops.rows import action_row, condition_row, dumped, fire_of, schedule_of, trigger_of
 from waterclock.stores.ops.stopping import stop_by_ids
+from waterclock.stores.ops.trigger_reading import with_parts
 
 Rule = Callable[[Trigger], None]
 
@@ -30,10 +44,11 @@ async def create_trigger(
     tags: Mapping[str, str],
     start: bool,
 ) -> Trigger:
-    """All its jobs must exist now; `start` schedules it at once."""
+    """All its jobs must exist now, and its flow, which has one start trigger; `start` schedules it at once."""
     key = {"org_id": org_id, "namespace": namespace, "name": name}
     if await tx.fetch_one("trigger_by_name", key):
         raise AlreadyExists("trigger", name)
+    await _fits_flow(tx, org_id, namespace, name, spec)
     await _jobs_must_exist(tx, org_id, namespace, spec)
     now = await tx.now()
     (trigger_id,) = await tx.numbers(Kind.TRIGGER, 1)
@@ -52,10 +67,10 @@ async def create_trigger(
         "updated_at": now,
     }
     await tx.run("insert_trigger", row)
-    await tx.run_many("insert_trigger_action", [action_row(row, n, action) for n, action in enumerate(spec.actions)])
+    await _insert_parts(tx, row, spec)
     if start:
         tx.wake(Topic.TRIGGERS)
-    return trigger_of(row, spec.actions)
+    return trigger_of(row, spec.actions, _conditions(spec))
 
 
 async def update_trigger(
@@ -85,8 +100,8 @@ async def update_trigger(
         "updated_at": now,
     }
     await tx.run("redefine_trigger", row)
-    await tx.run("delete_trigger_actions", {"id": trigger.id})
-    await tx.run_many("insert_trigger_action", [action_row(row, n, action) for n, action in enumerate(spec.actions)])
+    await _delete_parts(tx, trigger)
+    await _insert_parts(tx, row, spec)
     tx.wake(Topic.TRIGGERS)
     return await _again(tx, trigger)
 
@@ -94,7 +109,8 @@ async def update_trigger(
 async def start_trigger(
     tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, rules: Mapping[str, FireRules]
 ) -> Trigger:
-    """SCHEDULED: its next instant after now. ON_DEMAND: fired once, now, and it stays as it was."""
+    """SCHEDULED: its next instant after now. CONDITIONAL: it watches from now on, what ended before does not count.
+    ON_DEMAND: fired once, now, and it stays as it was."""
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)
     now = await tx.now()
@@ -104,12 +120,22 @@ async def start_trigger(
             raise NotFound("trigger", name)
         await write_fires(tx, [Due(row, Plan(fires=(to_datetime(now),), skips=(), next_at=None))], rules, now)
         return trigger
+    await tx.run("forget_conditions", {"id": trigger.id})
     await _move(tx, trigger, TriggerState.RUNNING, next_fire(row_schedule(trigger.spec), now), now)
     tx.wake(Topic.TRIGGERS)
     return await _again(tx, trigger)
 
 
-async def stop_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, stop_runs: bool) -> Trigger:
+async def stop_trigger(
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    allow: Rule,
+    stop_runs: bool,
+    rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
+) -> Trigger:
     """Nothing of it fires once this is acknowledged; where the rules say so its live runs are stopped, too."""
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)
@@ -117,21 +143,21 @@ async def stop_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow:
     await _move(tx, trigger, TriggerState.STOPPED, None, now)
     if stop_runs:
         rows = await tx.fetch("live_attempt_ids_of_trigger", {"trigger_id": trigger.id})
-        await stop_by_ids(tx, [row["id"] for row in rows], now)
+        await stop_by_ids(tx, [row["id"] for row in rows], now, rules)
     return await _again(tx, trigger)
 
 
 async def delete_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule) -> Trigger:
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)
-    await tx.run("delete_trigger_actions", {"id": trigger.id})
+    await _delete_parts(tx, trigger)
     await tx.run("delete_trigger", {"id": trigger.id, "was": trigger.version})
     return trigger
 
 
 async def get_triggers(tx: Tx, *, org_id: int, namespace: str, names: Sequence[str]) -> dict[str, Trigger]:
     rows = await tx.fetch("triggers_by_names", {"org_id": org_id, "namespace": namespace, "names": list(names)})
-    return {trigger.name: trigger for trigger in await _with_actions(tx, rows)}
+    return {trigger.name: trigger for trigger in await with_parts(tx, rows)}
 
 
 async def list_triggers(
@@ -139,8 +165,8 @@ async def list_triggers(
 ) -> list[Trigger]:
     values = {"org_id": org_id, "namespaces": list(namespaces), "after": after, "after_id": after_id, "limit": limit}
     if job_name is None:
-        return await _with_actions(tx, await tx.fetch("triggers_of_org", values))
-    return await _with_actions(tx, await tx.fetch("triggers_of_job", {**values, "job_name": job_name}))
+        return await with_parts(tx, await tx.fetch("triggers_of_org", values))
+    return await with_parts(tx, await tx.fetch("triggers_of_job", {**values, "job_name": job_name}))
 
 
 async def list_fires(
@@ -154,7 +180,7 @@ async def lock_trigger(tx: Tx, *, org_id: int, namespace: str, name: str) -> Tri
     row = await tx.fetch_one("lock_trigger", {"org_id": org_id, "namespace": namespace, "name": name})
     if row is None:
         raise NotFound("trigger", name)
-    (trigger,) = await _with_actions(tx, [row])
+    (trigger,) = await with_parts(tx, [row])
     return trigger
 
 
@@ -175,12 +201,42 @@ def _spec_row(spec: TriggerSpec) -> dict[str, object]:
         "expression": spec.expression,
         "schedule": row_schedule(spec),
         "misfire": dumped(spec.misfire),
+        "logical": spec.predicate.logical if spec.predicate else None,
         "flow_name": spec.flow_name,
     }
 
 
+def _conditions(spec: TriggerSpec) -> tuple[Condition, ...]:
+    return spec.predicate.conditions if spec.predicate else ()
+
+
+async def _insert_parts(tx: Tx, row: Mapping[str, object], spec: TriggerSpec) -> None:
+    await tx.run_many("insert_trigger_action", [action_row(row, n, action) for n, action in enumerate(spec.actions)])
+    if conditions := [condition_row(row, n, each) for n, each in enumerate(_conditions(spec))]:
+        await tx.run_many("insert_trigger_condition", conditions)
+
+
+async def _delete_parts(tx: Tx, trigger: Trigger) -> None:
+    await tx.run("delete_trigger_actions", {"id": trigger.id})
+    await tx.run("delete_trigger_conditions", {"id": trigger.id})
+
+
+async def _fits_flow(tx: Tx, org_id: int, namespace: str, name: str, spec: TriggerSpec) -> None:
+    if spec.flow_name is None:
+        return
+    # Held until the commit: of two start triggers made at once one must see the other.
+    if not await tx.fetch_one("lock_flow", {"org_id": org_id, "namespace": namespace, "name": spec.flow_name}):
+        raise NotFound("workflow", spec.flow_name)
+    if not starts_flow(spec):
+        return
+    for other in await triggers_of_flow(tx, org_id=org_id, namespace=namespace, flow_name=spec.flow_name):
+        if other.name != name and starts_flow(other.spec):
+            raise NotAllowed(f"workflow {spec.flow_name!r} has its start trigger already: {other.name!r}")
+
+
 async def _jobs_must_exist(tx: Tx, org_id: int, namespace: str, spec: TriggerSpec) -> None:
-    names = sorted({action.name for action in spec.actions if action.target is Target.JOB})
+    parts: tuple[Action | Condition, ...] = (*spec.actions, *_conditions(spec))
+    names = sorted({part.name for part in parts if part.target is Target.JOB})
     if not names:
         return
     found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=names)
@@ -200,10 +256,3 @@ async def _move(tx: Tx, trigger: Trigger, state: TriggerState, next_fire_at: Mom
 async def _again(tx: Tx, trigger: Trigger) -> Trigger:
     found = await get_triggers(tx, org_id=trigger.org_id, namespace=trigger.namespace, names=[trigger.name])
     return found[trigger.name]
-
-
-async def _with_actions(tx: Tx, rows: Sequence[Row]) -> list[Trigger]:
-    if not rows:
-        return []
-    actions = await actions_of(tx, [row["id"] for row in rows])
-    return [trigger_of(row, tuple(actions[row["id"]])) for row in rows]

@@ -58,3 +58,6 @@ WHERE job_id IN :job_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPI
 -- name: versions_of_jobs
 -- The versions that runs were made with, whether their jobs are still there or not.
 SELECT job_id, version, spec FROM job_versions WHERE job_id IN :job_ids AND version IN :versions
+
+-- name: job_ids_by_names
+SELECT id FROM jobs WHERE org_id = :org_id AND namespace = :namespace AND name IN :names

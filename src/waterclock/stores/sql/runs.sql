@@ -48,11 +48,12 @@ SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigge
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
--- name: whole_attempt_by_wire_id
+-- name: whole_attempts_by_wire_ids
+-- Of any organisation: whoever asks takes what is his.
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
 FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.wire_id = :wire_id AND a.org_id = :org_id
+WHERE a.wire_id IN :wire_ids
 
 -- name: whole_attempts_of_job
 -- Newest first; the page goes on below (before_at, before_id). The page is cut before anything is joined to it.
@@ -78,13 +79,15 @@ SELECT a.id, a.run_id, a.run_at, a.org_id, a.namespace, a.job_id, a.number, a.wi
 FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
 
 -- name: lock_runs
-SELECT id, run_at, wire_id, state, job_id, job_name, fire_id, has_next, attempts, retries, retry_delay_us
-FROM runs WHERE id IN :ids ORDER BY id {lock}
+SELECT id, run_at, org_id, namespace, wire_id, state, job_id, job_name, fire_id, has_next, trigger_id, flow_run_id,
+  flow_node, attempts, retries, retry_delay_us FROM runs WHERE id IN :ids ORDER BY id {lock}
 
 -- name: reach_of_attempts
--- What an end of these attempts may touch: their jobs, and the fires that have later actions.
+-- What an end of these attempts may touch: their jobs, the fires that have later actions, their flow runs, and (where
+-- a trigger started them) the conditional triggers that watch their jobs.
 WITH a AS {materialized} (SELECT run_id, run_at FROM attempts WHERE id IN :ids)
-SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id
+SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id, r.flow_run_id,
+  r.org_id, r.namespace, CASE WHEN r.trigger_id IS NOT NULL AND r.flow_run_id IS NULL THEN r.job_name END AS watched
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
 -- name: lock_fires

@@ -1,8 +1,8 @@
 -- name: insert_trigger
-INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, expression, schedule, misfire, flow_name,
-  next_fire_at, version, generation, definition, tags, created_at, updated_at)
-VALUES (:id, :org_id, :namespace, :name, :owner, :type, :state, :expression, :schedule, :misfire, :flow_name,
-  :next_fire_at, :version, :generation, :definition, :tags, :created_at, :updated_at)
+INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, expression, schedule, misfire, logical,
+  flow_name, next_fire_at, version, generation, definition, tags, created_at, updated_at)
+VALUES (:id, :org_id, :namespace, :name, :owner, :type, :state, :expression, :schedule, :misfire, :logical,
+  :flow_name, :next_fire_at, :version, :generation, :definition, :tags, :created_at, :updated_at)
 
 -- name: insert_trigger_action
 INSERT INTO trigger_actions (trigger_id, action_no, org_id, namespace, target, name, arguments, timeout_seconds,
@@ -39,7 +39,7 @@ SELECT * FROM trigger_actions WHERE trigger_id IN :trigger_ids ORDER BY trigger_
 -- name: redefine_trigger
 -- A new generation: what it fires from now on is not what it fired before.
 UPDATE triggers SET type = :type, expression = :expression, schedule = :schedule, misfire = :misfire,
-  flow_name = :flow_name, next_fire_at = :next_fire_at, definition = :definition, updated_at = :updated_at,
+  logical = :logical, flow_name = :flow_name, next_fire_at = :next_fire_at, definition = :definition, updated_at = :updated_at,
   version = version + 1, generation = generation + 1
 WHERE id = :id AND version = :was
 
@@ -52,7 +52,8 @@ DELETE FROM triggers WHERE id = :id AND version = :was
 
 -- name: lock_due_triggers
 -- Up to :limit due triggers for one scheduler; those that another one is firing are passed over.
-SELECT id, org_id, namespace, name, owner, schedule, misfire, next_fire_at, version, generation FROM triggers
+SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation
+FROM triggers
 WHERE state = 'RUNNING' AND next_fire_at <= :now ORDER BY next_fire_at LIMIT :limit {skip_locked}
 
 -- name: advance_trigger

@@ -11,7 +11,7 @@ import orjson
 from waterclock import clock
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Row, StatementFailed, Topic, Values
-from waterclock.stores.dialect import PARAMETER, SQLITE, list_parameters, parameters, statements, worded
+from waterclock.stores.dialect import IN_LIST, PARAMETER, SQLITE, list_parameters, parameters, statements, worded
 from waterclock.stores.duplicates import duplicate
 
 T = TypeVar("T")
@@ -85,8 +85,7 @@ def _meaning(problem: sqlite3.Error, name: str, values: Values | None) -> Except
 def _compiled(name: str) -> tuple[str, frozenset[str]]:
     sql = worded(SQLITE, statements(SQLITE.name)[name])
     lists = list_parameters(sql)
-    for parameter in lists:
-        sql = sql.replace(f"IN :{parameter}", f"IN (SELECT value FROM json_each(:{parameter}))")  # noqa: S608 - our text
+    sql = IN_LIST.sub(r"IN (SELECT value FROM json_each(:\1))", sql)
     return sql, lists
 
 

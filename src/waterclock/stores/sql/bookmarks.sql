@@ -1,0 +1,17 @@
+-- name: lock_bookmarks
+SELECT * FROM bookmarks WHERE job_id IN :job_ids ORDER BY job_id {lock}
+
+-- name: insert_empty_bookmark
+-- For a job that is still there; another run of it may have been quicker.
+INSERT INTO bookmarks (job_id, org_id, job_name, version, runs, attempt, updated_at)
+SELECT id, org_id, name, 0, 0, 0, :now FROM jobs WHERE id = :job_id ON CONFLICT (job_id) DO NOTHING
+
+-- name: update_bookmark
+UPDATE bookmarks SET version = :version, runs = :runs, attempt = :attempt, wire_id = :wire_id,
+  previous_wire_id = :previous_wire_id, content = :content, updated_at = :updated_at WHERE job_id = :job_id
+
+-- name: bookmark_of_job
+SELECT * FROM bookmarks WHERE job_id = :job_id
+
+-- name: delete_bookmark
+DELETE FROM bookmarks WHERE job_id = :job_id
