@@ -85,6 +85,15 @@ async def test_an_update_is_a_new_version_and_old_runs_keep_theirs(world: World)
     assert (claimed.attempt.wire_id, claimed.attempt.job_version, claimed.spec.kind) == (started.wire_id, 1, "shell")
 
 
+@pytest.mark.parametrize(("cap", "started"), [(2, 2), (10, 4), (0, 4), (1, 1)])
+async def test_a_higher_cap_starts_those_that_wait_at_once(world: World, cap: int, started: int) -> None:
+    await world.job(max_concurrent=1, queueing=True)
+    await world.start(count=4)
+    spec = JobSpec(kind="shell", max_concurrent=cap, queueing=True)
+    await world.database.write(update_job, **PLACE, name="job", by="ann", revise=lambda _: (spec, {}), allow=allow)
+    assert len(await world.claim()) == started
+
+
 async def test_a_refused_update_changes_nothing(world: World) -> None:
     made = await world.job("etl")
     with pytest.raises(NotAllowed):

@@ -20,6 +20,7 @@ from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
+from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
 GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
 
@@ -192,10 +193,12 @@ async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None
             counted[job.id].active += 1
     for job in waiting_jobs:
         slots, waits = free_slots(job.spec, counted[job.id]), counted[job.id].live > counted[job.id].active
-        starts += await _oldest_waiting(tx, job.id, slots) if slots and waits else []
+        starts += await oldest_waiting(tx, job.id, slots) if slots and waits else []
     for job_id in gone:  # nobody knows its cap any more: one goes, one comes
-        starts += await _oldest_waiting(tx, job_id, 1)
-    await _start(tx, starts, holds, ends)
+        starts += await oldest_waiting(tx, job_id, 1)
+    await start_waiting(tx, starts, ends.now, ends.moves)
+    if holds:
+        await tx.run("hold_waiting_runs", {"ids": holds, "wait_reason": WaitReason.SLOT, "now": ends.now})
 
 
 async def _next_actions(tx: Tx, fires: Collection[int]) -> list[Row]:
@@ -206,20 +209,3 @@ async def _next_actions(tx: Tx, fires: Collection[int]) -> list[Row]:
     for row in await tx.fetch("live_runs_of_fires", {"fire_ids": sorted(fires)}):
         first.setdefault(row["fire_id"], row)
     return [row for row in first.values() if row["wait_reason"] == WaitReason.ACTION]
-
-
-async def _oldest_waiting(tx: Tx, job_id: int, slots: int) -> list[int]:
-    values = {"job_id": job_id, "wait_reason": WaitReason.SLOT, "limit": slots}
-    return [row["id"] for row in await tx.fetch("runs_waiting_for_slot", values)]
-
-
-async def _start(tx: Tx, starts: Sequence[int], holds: Sequence[int], ends: _Ends) -> None:
-    if starts:
-        for row in await tx.fetch("waiting_attempts", {"run_ids": list(starts)}):
-            ends.moves.add(row["org_id"], row["id"], RunState.WAITING, RunState.STARTING)
-        await tx.run("start_waiting_attempts", {"run_ids": list(starts), "now": ends.now})
-        await tx.run("start_waiting_runs", {"ids": list(starts), "now": ends.now})
-        tx.wake(Topic.ATTEMPTS)
-    if holds:
-        values = {"ids": list(holds), "wait_reason": WaitReason.SLOT, "now": ends.now}
-        await tx.run("hold_waiting_runs", values)

@@ -9,7 +9,9 @@ from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
 from waterclock.domain.trigger import TriggerState
 from waterclock.stores.base import Kind, Tx
+from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import dumped, job_of
+from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
 Rule = Callable[[JobFacts], None]
 Place = tuple[int, str]  # organisation and namespace: where a name means something
@@ -97,6 +99,7 @@ async def update_job(
     await _insert_version(tx, job.id, version, org_id, spec, definition, by, now)
     values = {"id": job.id, "kind": spec.kind, "version": version, "updated_at": now, "was": job.version}
     await tx.run("update_job", values)
+    await _fill_new_slots(tx, job, spec, now)
     found = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
     if found is None:
         raise NotFound("job", name)
@@ -182,6 +185,17 @@ async def tallies(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
         for row in await tx.fetch("count_live_runs", {"job_ids": capped}):
             counted[row["job_id"]] = Tally(live=row["live"], active=int(row["active"]))
     return counted
+
+
+async def _fill_new_slots(tx: Tx, job: Job, spec: JobSpec, now: int) -> None:
+    """A higher cap, or none, lets those that wait start at once."""
+    (tally,) = (await tallies(tx, [job])).values()
+    waiting = tally.live - tally.active
+    slots = waiting if spec.max_concurrent == NO_CAP else min(waiting, spec.max_concurrent - tally.active)
+    if slots > 0:
+        moves = Moves()
+        await start_waiting(tx, await oldest_waiting(tx, job.id, slots), now, moves)
+        await moves.write(tx, now)
 
 
 async def _facts(tx: Tx, job: Job) -> JobFacts:

@@ -82,6 +82,16 @@ async def prune_runs(tx: Tx, *, keep_seconds: float) -> Pruned:
     return Pruned(runs=len(ids), log_paths=tuple(row["log_path"] for row in paths))
 
 
+async def prune_flow_runs(tx: Tx, *, keep_seconds: float) -> int:
+    """One page, with their nodes; how many. The runs of the nodes go by themselves."""
+    before = await tx.now() - seconds(keep_seconds)
+    ids = [row["id"] for row in await tx.fetch("old_flow_runs", {"before": before, "limit": PAGE})]
+    if ids:
+        await tx.run("delete_nodes_of_flow_runs", {"ids": ids})
+        await tx.run("delete_flow_runs", {"ids": ids})
+    return len(ids)
+
+
 async def prune_ledger(tx: Tx, *, keep_seconds: float, keep_moves_seconds: float) -> None:
     now = await tx.now()
     await tx.run("delete_old_fires", {"before": now - seconds(keep_seconds)})

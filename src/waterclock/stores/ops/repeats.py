@@ -1,4 +1,4 @@
-"""Calls that a client repeats because the answer was lost: the first answer is given again, within a quarter of an hour."""
+"""Calls that a client repeats after a lost answer: the first answer is given again, for a quarter of an hour."""
 
 from collections.abc import Collection, Mapping
 from typing import Final
