@@ -181,7 +181,8 @@ def test_the_environment_of_a_program_holds_nothing_of_ours(server: Server, tmp_
     found = run(server, "environment", f"file://{script}")
     names = set(eval(log(server, found)))  # noqa: S307 - a list of names that this very test printed
     ours = {name for name in names if name.startswith("WATERCLOCK_")}
-    assert ours == {f"WATERCLOCK_{each}" for each in ("JOB_NAME", "RUN_ID", "FIRE_TIME", "ATTEMPT", "FENCE")}
+    told = ("JOB_NAME", "RUN_ID", "FIRE_TIME", "ATTEMPT", "FENCE", "BOOKMARK_FILE")
+    assert ours == {f"WATERCLOCK_{each}" for each in told}
     assert not [name for name in names if "AWS" in name or "DB" in name]
 
 

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Final
 
-from waterclock import clock
 from waterclock.faces.http.listening import INHERITED_FD, bind
 from waterclock.settings import Settings
 
@@ -18,7 +17,8 @@ log: Final = logging.getLogger("waterclock")
 READY_FD: Final = "WATERCLOCK_READY_FD"  # where a child says that it serves
 LIFELINE_FD: Final = "WATERCLOCK_LIFELINE_FD"  # closed when the parent is gone
 ROLES: Final = ("api", "engine")
-QUIET_SECONDS: Final = 10.0  # a child that lived this long may be restarted at once
+AGAIN_SECONDS: Final = 0.2  # after the death of a child that has served
+LONGEST_PAUSE_SECONDS: Final = 5.0  # between tries to start one that dies before it serves
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 
 
@@ -34,15 +34,16 @@ class Child:
         self._ready = ready
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
+        self._served = False
 
     async def keep(self) -> None:
         pause = 0.0
         while not self._stopping.is_set():
-            began = clock.monotonic()
+            self._served = False
             code = await self._run()
             if self._stopping.is_set():
                 return
-            pause = 0.2 if clock.monotonic() - began > QUIET_SECONDS else min(max(0.2, pause * 2), 5.0)
+            pause = AGAIN_SECONDS if self._served else min(max(AGAIN_SECONDS, pause * 2), LONGEST_PAUSE_SECONDS)
             log.error("the %s process ended with %s; again in %.1f s", self.role, code, pause)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause):
@@ -80,6 +81,7 @@ class Child:
         with os.fdopen(fd, "rb", buffering=0) as file:
             line = await _read_line(file)
         if line:
+            self._served = True
             self._ready(self.role, line)
 
 

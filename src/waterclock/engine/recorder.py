@@ -1,12 +1,14 @@
 """The recorder: beginnings and ends, gathered while the last write was under way, written in one transaction."""
 
 from collections.abc import Awaitable, Callable, Collection
+from itertools import islice
 from typing import Final
 
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.engine.work import Work
 
 REST_SECONDS: Final = 3600.0  # it is woken when there is something
+BATCH: Final = 250  # in one transaction: what a crash may undo stays small, and nobody waits long for its locks
 
 
 class Recorder:
@@ -41,7 +43,8 @@ class Recorder:
         return not self._beginnings and not self._outcomes
 
     async def tick(self) -> float:
-        beginnings, outcomes = list(self._beginnings.values()), list(self._outcomes.values())
+        outcomes = list(islice(self._outcomes.values(), BATCH))
+        beginnings = self._with_their_beginnings(outcomes)
         if not beginnings and not outcomes:
             return REST_SECONDS
         lost = await self._work.record(beginnings, outcomes)
@@ -54,3 +57,9 @@ class Recorder:
         if outcomes:
             await self._stored([outcome.attempt_id for outcome in outcomes])
         return 0.0
+
+    def _with_their_beginnings(self, outcomes: Collection[Outcome]) -> list[Beginning]:
+        """Of these ends, whose beginning must not come after them, and as many others as there is room for."""
+        ending = [self._beginnings[each.attempt_id] for each in outcomes if each.attempt_id in self._beginnings]
+        others = (each for number, each in self._beginnings.items() if number not in self._outcomes)
+        return ending + list(islice(others, BATCH))
