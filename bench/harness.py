@@ -40,7 +40,7 @@ def waterclock(role: str, folder: Path, url: str, **settings: object) -> Iterato
     """A role in a process of its own (`up` for all); what it says once it is ready."""
     environment = {
         **os.environ,
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": f"{ROOT}/src:{ROOT}",  # the tree that this file is in, wherever it was copied
         "WATERCLOCK_DATA_DIR": str(folder),
         "WATERCLOCK_DB": url,
         "WATERCLOCK_PORT": "0",

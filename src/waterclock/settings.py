@@ -36,6 +36,7 @@ class Settings:
     log_cap_bytes: int = 64 * 1024 * 1024
     body_limit_bytes: int = 1024 * 1024
     keep_days: float = 90.0
+    audit_keep_days: float = 400.0
 
     script_roots: tuple[str, ...] = ()  # empty: file:// may name any file that the job's system user may read
     interpreters: Mapping[str, str] = field(default_factory=lambda: {"r": "Rscript", "matlab": "matlab"})
@@ -64,7 +65,14 @@ class Settings:
             )
         if not 0 <= self.port <= 65535:
             raise InvalidInput("must be 0 to 65535", field="port", value=self.port)
-        for name in ("worker_slots", "lease_seconds", "heartbeat_seconds", "log_cap_bytes", "body_limit_bytes"):
+        for name in (
+            "worker_slots",
+            "lease_seconds",
+            "heartbeat_seconds",
+            "log_cap_bytes",
+            "body_limit_bytes",
+            "audit_keep_days",
+        ):
             if getattr(self, name) <= 0:
                 raise InvalidInput("must be more than 0", field=_shown(name), value=getattr(self, name))
 

@@ -15,7 +15,10 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "stores": ("domain", "clock", "settings"),
     "runners": ("domain", "clock", "settings"),
     # Operations are written against the transaction's protocol: the seam of the stores, docs/decisions/0001.
-    "services": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base", "runners.logs"),
+    "services": (
+        *("domain", "clock", "settings", "stores.base", "stores.ops"),
+        *("runners.base", "runners.logs", "runners.log_lines"),
+    ),
     "engine": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base"),
 }
 IMPURE: Final = (

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waterclock.domain.errors import InvalidInput
+from waterclock.domain.masking import Masks
 from waterclock.runners import logs
 
 TEXT = "Xin chào, 한국어 😀\n" * 50
@@ -95,3 +96,57 @@ async def test_a_growing_log_is_followed_to_its_end(tmp_path: Path) -> None:
             await asyncio.sleep(0.01)
         finished = True
         await task
+
+
+@given(
+    text=st.text("ab é\n😀", max_size=60),
+    secrets=st.lists(st.text("ab é\n", min_size=4, max_size=8).filter(str.strip), min_size=1, max_size=3),
+    limit=st.integers(4, 20),
+)
+def test_a_log_with_secrets_read_in_pieces_is_the_masked_whole(
+    tmp_path_factory: pytest.TempPathFactory, text: str, secrets: list[str], limit: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "secret-log"
+    path.write_text(text)
+    masks = Masks.of(secrets)
+    shown, offset = "", 0
+    while not (chunk := logs.read(path, offset, limit, masks=masks)).at_end:
+        assert chunk.next_offset > offset
+        shown, offset = shown + chunk.text, chunk.next_offset
+    shown += chunk.text
+    assert shown == masks.text(text)
+    assert not [secret for secret in secrets if secret in shown]
+
+
+def test_a_log_that_may_go_on_with_a_secret_stops_before_it(tmp_path: Path) -> None:
+    path, masks = tmp_path / "log", Masks.of(["hunter2"])
+    path.write_text("it is hunt")
+    growing = logs.read(path, 0, is_finished=False, masks=masks)
+    assert (growing.text, growing.next_offset, growing.at_end) == ("it is ", 6, False)
+    path.write_text("it is hunter2\n")
+    assert logs.read(path, growing.next_offset, is_finished=False, masks=masks).text == "***\n"
+    path.write_text("it is hunt")
+    assert logs.read(path, growing.next_offset, masks=masks).text == "hunt"
+
+
+@pytest.mark.parametrize("offset", range(6, 14))
+def test_a_page_that_begins_or_ends_inside_a_secret_shows_nothing_of_it(tmp_path: Path, offset: int) -> None:
+    path, masks = tmp_path / "log", Masks.of(["hunter2"])
+    path.write_text("it is hunter2, is it?")
+    before, after = logs.read(path, 0, offset, masks=masks), logs.read(path, offset, masks=masks)
+    assert before.text + after.text == "it is ***, is it?"
+    assert before.next_offset == offset
+
+
+def test_the_tail_of_a_log_has_no_half_of_a_secret(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("x" * 50 + "hunter2" * 3 + "end")
+    for characters in range(1, 20):
+        assert not set(logs.tail(path, characters, Masks.of(["hunter2"]))) & set("hutr2")
+
+
+async def test_a_followed_log_is_masked_and_goes_on_behind_what_is_hidden(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_text("a" + "hunter2" * 20 + "z\n")
+    chunks = [chunk async for chunk in logs.follow(path, 0, lambda: True, limit=8, masks=Masks.of(["hunter2"]))]
+    assert "".join(chunk.text for chunk in chunks) == "a***z\n"

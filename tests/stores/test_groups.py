@@ -14,7 +14,7 @@ from waterclock.stores.ops import access, groups, jobs
 
 
 @pytest.fixture
-async def ours(world: World) -> dict[str, int]:
+async def ours(world: World) -> dict[str, Any]:
     """An organisation with the users ann and bob and the group etl, of which ann is a member."""
     made = await world.database.write(access.create_organisation, account="123456789012", name="ours")
     for name in ("ann", "bob"):
@@ -24,7 +24,7 @@ async def ours(world: World) -> dict[str, int]:
     return {"org_id": made.id}
 
 
-async def speak_for_etl(world: World, ours: dict[str, int]) -> None:
+async def speak_for_etl(world: World, ours: dict[str, Any]) -> None:
     """A key and a token of ann for the group, and a key of her own."""
     ann: dict[str, Any] = {**ours, "user_name": "ann"}
     await world.database.write(access.add_access_key, **ann, key_id="WC1", sealed_secret="s", group="etl")
@@ -37,7 +37,7 @@ async def heard(world: World, key_id: str) -> Identity | None:
     return found.identity if found else None
 
 
-async def test_a_key_speaks_for_its_group_and_knows_all_groups_of_its_user(world: World, ours: dict[str, int]) -> None:
+async def test_a_key_speaks_for_its_group_and_knows_all_groups_of_its_user(world: World, ours: dict[str, Any]) -> None:
     await world.database.write(groups.create_group, **ours, name="reports")
     await world.database.write(groups.add_member, **ours, name="reports", user_name="ann")
     await speak_for_etl(world, ours)
@@ -54,7 +54,7 @@ async def test_a_key_speaks_for_its_group_and_knows_all_groups_of_its_user(world
     assert token.group == "etl"
 
 
-async def test_who_leaves_a_group_speaks_for_it_no_more(world: World, ours: dict[str, int]) -> None:
+async def test_who_leaves_a_group_speaks_for_it_no_more(world: World, ours: dict[str, Any]) -> None:
     await speak_for_etl(world, ours)
     await world.database.write(groups.remove_member, **ours, name="etl", user_name="ann")
     assert await heard(world, "WC1") is None
@@ -66,7 +66,7 @@ async def test_who_leaves_a_group_speaks_for_it_no_more(world: World, ours: dict
         await world.database.write(groups.remove_member, **ours, name="etl", user_name="ann")
 
 
-async def test_who_comes_back_needs_a_new_key(world: World, ours: dict[str, int]) -> None:
+async def test_who_comes_back_needs_a_new_key(world: World, ours: dict[str, Any]) -> None:
     await speak_for_etl(world, ours)
     await world.database.write(groups.remove_member, **ours, name="etl", user_name="ann")
     for _ in range(2):  # a member already: nothing changes
@@ -77,7 +77,7 @@ async def test_who_comes_back_needs_a_new_key(world: World, ours: dict[str, int]
     assert own.groups == {"etl"}
 
 
-async def test_only_a_member_gets_a_key_for_the_group(world: World, ours: dict[str, int]) -> None:
+async def test_only_a_member_gets_a_key_for_the_group(world: World, ours: dict[str, Any]) -> None:
     key: dict[str, Any] = {**ours, "key_id": "WC2", "sealed_secret": "s"}
     with pytest.raises(NotAllowed, match="'bob' is not in group 'etl'"):
         await world.database.write(access.add_access_key, **key, user_name="bob", group="etl")
@@ -86,7 +86,7 @@ async def test_only_a_member_gets_a_key_for_the_group(world: World, ours: dict[s
     assert await world.database.read(access.list_access_keys, **ours, user_name="bob") == []
 
 
-async def test_a_user_and_a_group_never_have_the_same_name(world: World, ours: dict[str, int]) -> None:
+async def test_a_user_and_a_group_never_have_the_same_name(world: World, ours: dict[str, Any]) -> None:
     with pytest.raises(AlreadyExists, match="user 'ann'"):
         await world.database.write(groups.create_group, **ours, name="ann")
     with pytest.raises(AlreadyExists, match="group 'etl'"):
@@ -108,7 +108,7 @@ async def test_not_even_where_both_are_made_at_once(shared: Store) -> None:
         assert [isinstance(each, AlreadyExists) for each in made].count(True) == 1, made
 
 
-async def test_a_deleted_user_is_in_no_group(world: World, ours: dict[str, int]) -> None:
+async def test_a_deleted_user_is_in_no_group(world: World, ours: dict[str, Any]) -> None:
     await world.database.write(access.delete_user, **ours, name="ann")
     (etl,) = await world.database.read(groups.list_groups, **ours)
     assert etl.members == ()
@@ -119,7 +119,7 @@ async def test_a_deleted_user_is_in_no_group(world: World, ours: dict[str, int])
     assert again.groups == frozenset()
 
 
-async def test_a_group_that_owns_something_stays(world: World, ours: dict[str, int]) -> None:
+async def test_a_group_that_owns_something_stays(world: World, ours: dict[str, Any]) -> None:
     place: dict[str, Any] = {**ours, "namespace": "glue"}
     for name in ("one", "two"):
         await world.database.write(
@@ -138,7 +138,7 @@ async def test_a_group_that_owns_something_stays(world: World, ours: dict[str, i
         await world.database.write(groups.delete_group, **ours, name="etl")
 
 
-async def test_another_organisation_has_its_own_groups(world: World, ours: dict[str, int]) -> None:
+async def test_another_organisation_has_its_own_groups(world: World, ours: dict[str, Any]) -> None:
     theirs = await world.database.write(access.create_organisation, account="210987654321", name="theirs")
     assert await world.database.read(groups.list_groups, org_id=theirs.id) == []
     with pytest.raises(NotFound, match="group 'etl'"):

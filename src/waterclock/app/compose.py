@@ -31,11 +31,18 @@ from waterclock.runners.scripts import Scripts, s3_reader
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.services.access import Access
+from waterclock.services.audit.reading import Audit
+from waterclock.services.bookmarks import Bookmarks
 from waterclock.services.cluster import Cluster
+from waterclock.services.crawlers import Crawlers
+from waterclock.services.flows import Flows
+from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
+from waterclock.services.secrets import Secrets
+from waterclock.services.tags import Tags
 from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database, Topic
@@ -74,6 +81,10 @@ class Folders:
         return self.root / "scripts"
 
     @property
+    def audit(self) -> Path:
+        return self.root / "audit"
+
+    @property
     def supervisor(self) -> Path:
         return self.root / "supervisor"
 
@@ -95,10 +106,17 @@ class Folders:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
     access: Access
+    groups: Groups
+    audit: Audit
     jobs: Jobs
     triggers: Triggers
     runs: Runs
+    flows: Flows
     logs: Logs
+    bookmarks: Bookmarks
+    secrets: Secrets
+    tags: Tags
+    crawlers: Crawlers
     cluster: Cluster
 
 
@@ -110,13 +128,22 @@ def fire_rules(settings: Settings) -> dict[str, FireRules]:
 def build_services(settings: Settings, database: Database) -> Services:
     folders = Folders(root=settings.data_dir)
     jobs = Jobs(database, settings.rules)
-    runs = Runs(database, jobs)
+    runs = Runs(database, jobs, fire_rules(settings))
+    box = SecretBox(folders.keys)
+    secrets = Secrets(database, box)
     return Services(
-        access=Access(database, SecretBox(folders.keys)),
+        access=Access(database, box),
+        groups=Groups(database),
+        audit=Audit(database),
         jobs=jobs,
         triggers=Triggers(database, settings.rules, fire_rules(settings)),
         runs=runs,
-        logs=Logs(database, runs, folders.logs),
+        flows=Flows(database, settings.rules, fire_rules(settings)),
+        logs=Logs(database, runs, folders.logs, secrets),
+        bookmarks=Bookmarks(database, jobs),
+        secrets=secrets,
+        tags=Tags(database),
+        crawlers=Crawlers(database),
         cluster=Cluster(database),
     )
 
@@ -155,12 +182,19 @@ class EngineProcess:
         settings, database = self._settings, self._database
         self._node.add(Ticker(database, fire_rules(settings)), Topic.TRIGGERS)
         every = min(settings.heartbeat_seconds, settings.lease_seconds / 3)
-        self._node.add(Rescuer(database, margin_seconds=settings.lease_margin_seconds, every_seconds=every))
+        self._node.add(
+            Rescuer(
+                database,
+                margin_seconds=settings.lease_margin_seconds,
+                every_seconds=every,
+                rules=fire_rules(settings),
+            )
+        )
         self._node.add(Watcher(database, every_seconds=every))
-        self._node.add(Pruner(database, keep_days=settings.keep_days))
+        self._node.add(Pruner(database, keep_days=settings.keep_days, audit_keep_days=settings.audit_keep_days))
 
     def _add_worker(self) -> Attempts:
-        settings, work = self._settings, StoreWork(self._database)
+        settings, work = self._settings, StoreWork(self._database, fire_rules(self._settings))
         claimant = Claimant(node=self._node_id, host=self._host, labels=("", *settings.worker_labels))
         functions = import_callables(settings.callables)
         self._supervisor = SupervisorClient(self._folders.supervisor, self._spawn_supervisor)
@@ -206,6 +240,7 @@ class EngineProcess:
                 allowed_roots=tuple(Path(each) for each in settings.script_roots),
                 readers={"s3": s3_reader(settings.s3_endpoint, settings.s3_region)},
             ),
+            secrets=Secrets(self._database, SecretBox(self._folders.keys)),
             venvs=Venvs(root / "venvs"),
             workspaces=Workspaces(work_root=root / "work", log_root=root / "logs", user=settings.worker_user),
             interpreters=settings.interpreters,

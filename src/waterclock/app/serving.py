@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Final
 
-from waterclock.app.compose import Services
+from waterclock.app.auditing import audited
+from waterclock.app.compose import Folders, Services
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
 from waterclock.faces.glue.face import Authenticate, Glue
@@ -18,8 +18,6 @@ from waterclock.faces.http.server import serve
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 
-SIGNED_SERVICES: Final = frozenset({"glue"})
-
 
 async def serve_faces(
     settings: Settings,
@@ -30,33 +28,47 @@ async def serve_faces(
 ) -> None:
     """`say_ready` is told the address once it answers."""
     metrics = Metrics()
-    authenticate: Authenticate = (
-        Anybody() if settings.auth == "none" else Signatures(services.access, services=SIGNED_SERVICES)
-    )
+    authenticate: Authenticate = Anybody() if settings.auth == "none" else Signatures(services.access)
     glue = Glue(
-        GlueServices(jobs=services.jobs, triggers=services.triggers, runs=services.runs),
+        GlueServices(
+            jobs=services.jobs,
+            triggers=services.triggers,
+            runs=services.runs,
+            flows=services.flows,
+            logs=services.logs,
+            bookmarks=services.bookmarks,
+            tags=services.tags,
+            crawlers=services.crawlers,
+        ),
         authenticate,
         body_limit=settings.body_limit_bytes,
     )
-    app = build_app(
-        glue=glue,
-        health=Health(database, services.access, metrics),
-        metrics=metrics,
-        routes=api_routes(_context(settings, services, stopped)),
-    )
     listening = inherited_or_bound(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
+    async with audited(database, Folders(root=settings.data_dir).audit) as record:
+        app = build_app(
+            glue=glue,
+            health=Health(database, services.access, metrics),
+            metrics=metrics,
+            routes=api_routes(_context(settings, services, stopped)),
+            record=record,
+        )
+        await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
 
 
 def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> Context:
     return Context(
         settings=settings,
         access=services.access,
+        groups=services.groups,
+        audit=services.audit,
         jobs=services.jobs,
         triggers=services.triggers,
         runs=services.runs,
+        flows=services.flows,
         logs=services.logs,
+        bookmarks=services.bookmarks,
+        secrets=services.secrets,
         cluster=services.cluster,
         stopping=stopped,
     )

@@ -46,6 +46,25 @@ class User:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Users who own things together. Its name is no user's: either may stand as an owner."""
+
+    id: int
+    org_id: int
+    name: str
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Whom a key or a token speaks for: a user with their groups, in the name of one of these if it was made for it."""
+
+    user: User
+    groups: frozenset[str] = frozenset()
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """First in every service call: who, for which organisation, from where, under which request."""
 
@@ -55,11 +74,21 @@ class Caller:
     role: Role
     address: str
     request_id: str
+    call_id: str | None = None  # the client's own name for this call: the same when it repeats it
+    groups: frozenset[str] = frozenset()
+    group: str | None = None  # in whose name the call is made, where it is not the user's own
+
+    @property
+    def owner(self) -> str:
+        """Of what this caller makes."""
+        return self.group or self.user
 
     def needs(self, right: Right) -> None:
         if right not in RIGHTS[self.role]:
             raise Forbidden(f"user {self.user!r} ({self.role}) may not {right}")
 
     def owns(self, kind: str, name: str, owner: str) -> None:
-        if self.user != owner and self.role is not Role.ADMIN:
-            raise Forbidden(f"{kind} {name!r} belongs to {owner!r}: only its owner or an admin may change it")
+        if owner != self.user and owner not in self.groups and self.role is not Role.ADMIN:
+            raise Forbidden(
+                f"{kind} {name!r} belongs to {owner!r}: only its owner (a group's members) or an admin may change it"
+            )

@@ -24,6 +24,7 @@ class Claimed:
 
     attempt: Attempt
     spec: JobSpec
+    bookmark: str | None = None  # what the job's last run left for this one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

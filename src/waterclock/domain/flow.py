@@ -190,7 +190,8 @@ def _stage(flow: str, trigger: Trigger, nodes: tuple[Node, ...], every: Sequence
         nodes=nodes,
         needs=tuple(_need(condition, every) for condition in predicate.conditions) if predicate else (),
         logical=predicate.logical if predicate else Logical.AND,
-        active=starts_flow(trigger.spec) or trigger.state is TriggerState.RUNNING,
+        # One that was kept before conditions were stored says nothing of what it waits for: it must not fire at once.
+        active=starts_flow(trigger.spec) or (predicate is not None and trigger.state is TriggerState.RUNNING),
         trigger_id=trigger.id,
     )
 

@@ -34,6 +34,7 @@ class Outcome:
     peak_rss_bytes: int | None = None
     message: str | None = None
     bookmark: str | None = None  # what a program that ended well left for the next run of its job
+    bookmark_refused: str | None = None  # why what it left cannot be saved
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@
 | UpdateTrigger, DeleteTrigger while RUNNING  | refused: stop it first      | allowed                |
 | UpdateJob under a RUNNING trigger or a run  | refused                     | allowed                |
 | DeleteJob in a trigger or under a live run  | refused                     | allowed; fires: ERROR  |
+| DeleteWorkflow under a live run of it       | refused: stop it first      | allowed; it goes on    |
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from waterclock.domain.errors import InvalidInput, NotAllowed
+from waterclock.domain.flow import Flow
 from waterclock.domain.job import JobFacts
 from waterclock.domain.trigger import CHANGEABLE, FireRules, OverCap, Trigger, TriggerState, TriggerType
 
@@ -26,6 +28,7 @@ class Rules:
     stopping_stops_runs: bool = True
     change_running_triggers: bool = False
     change_jobs_in_use: bool = False
+    delete_running_flows: bool = False
 
     def update_job(self, facts: JobFacts) -> None:
         if self.change_jobs_in_use:
@@ -48,6 +51,13 @@ class Rules:
         if not self.change_running_triggers and trigger.state not in CHANGEABLE:
             raise NotAllowed(f"trigger {trigger.name!r} is {trigger.state}: stop it first")
 
+    def delete_flow(self, flow: Flow, live_runs: int) -> None:
+        """An update needs no rule: a run keeps the graph and the properties that it began with."""
+        if live_runs and not self.delete_running_flows:
+            raise NotAllowed(
+                f"workflow {flow.name!r} has {live_runs} live run(s): stop them or wait for their end first"
+            )
+
 
 def start_trigger(trigger: Trigger) -> None:
     if trigger.spec.type is TriggerType.EVENT:
@@ -68,6 +78,7 @@ AWS: Final = Rules(
     stopping_stops_runs=False,
     change_running_triggers=True,
     change_jobs_in_use=True,
+    delete_running_flows=True,
 )
 RULE_SETS: Final[Mapping[str, Rules]] = {rules.name: rules for rules in (GUARDED, AWS)}
 

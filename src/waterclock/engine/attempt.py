@@ -3,48 +3,24 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from dataclasses import replace
+from typing import Final
 
 from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
-from waterclock.domain.run import Attempt, RunState
+from waterclock.domain.run import RunState
+from waterclock.engine import flight as flights
+from waterclock.engine.flight import Flight, Preparation
 from waterclock.engine.recorder import Recorder
-from waterclock.engine.verdict import outcome_of
 from waterclock.engine.work import Work
-from waterclock.runners.base import Begun, End, Ended, Program, Runner
+from waterclock.runners.base import Begun, Ended, Program, Runner
 
 log: Final = logging.getLogger("waterclock.engine")
 
-
-class Preparation(Protocol):
-    """How a claimed attempt becomes a program, and what is left of it afterwards."""
-
-    def at_once(self, claimed: Claimed) -> Program | None:
-        """The program, where nothing has to be fetched or installed; `CannotRun` where it never will be one."""
-        ...
-
-    async def prepare(self, claimed: Claimed) -> Program: ...
-
-    def log_path(self, attempt: Attempt) -> str: ...
-
-    def last_words(self, log_path: str) -> str: ...
-
-    def clean_up(self, attempt_ids: Sequence[int]) -> None:
-        """Called in a thread: it waits for the disk."""
-        ...
-
-
-@dataclass(slots=True)
-class _Flight:
-    claimed: Claimed
-    leased_until: float  # by our own monotonic clock, from before the claim was sent
-    preparing: asyncio.Task[None] | None = None
-    log_path: str | None = None
-    started: bool = False  # handed to a runner
+AGAIN_SECONDS: Final = 0.5  # until the store is asked again for what a program needs
 
 
 class Attempts:
@@ -67,8 +43,8 @@ class Attempts:
         self._runners = runners  # by kind; "" for every other
         self._ttl_seconds = ttl_seconds
         self._freed = freed
-        self._flights: dict[int, _Flight] = {}
-        self._doubtful: set[int] = set()  # may have been started: nobody may start them again
+        self._flights: dict[int, Flight] = {}
+        self._doubtful: dict[int, Flight] = {}  # may have been started: nobody may start them again
         self._pumps: list[asyncio.Task[None]] = []
         self._tidying: set[asyncio.Future[None]] = set()
 
@@ -106,7 +82,7 @@ class Attempts:
 
     def known(self) -> frozenset[int]:
         """Every attempt that was handed to us, and may be running."""
-        return frozenset(self._flights) | self._doubtful
+        return frozenset(self._flights) | frozenset(self._doubtful)
 
     # Starting
 
@@ -114,7 +90,7 @@ class Attempts:
         """`asked_at`: the monotonic moment before the claim was sent, from which its lease surely holds."""
         ready: list[Program] = []
         for each in claimed:
-            flight = self._flights[each.attempt.id] = _Flight(each, asked_at + self._ttl_seconds)
+            flight = self._flights[each.attempt.id] = Flight(each, asked_at + self._ttl_seconds)
             program = self._prepared_at_once(each)
             if program is not None:
                 ready.append(self._bound(flight, program))
@@ -129,10 +105,11 @@ class Attempts:
             self._fail(claimed, problem)
             return None
 
-    async def _prepare(self, flight: _Flight) -> None:
+    async def _prepare(self, flight: Flight) -> None:
         """The boundary: whatever goes wrong while a program is prepared is the end of this attempt alone."""
         try:
-            program = await self._preparation.prepare(flight.claimed)
+            while (program := await flights.prepared(self._preparation, flight)) is None:
+                await asyncio.sleep(AGAIN_SECONDS)
             await self._start([self._bound(flight, program)])
         except asyncio.CancelledError:
             raise
@@ -141,7 +118,7 @@ class Attempts:
         finally:
             flight.preparing = None
 
-    def _bound(self, flight: _Flight, program: Program) -> Program:
+    def _bound(self, flight: Flight, program: Program) -> Program:
         flight.log_path = program.log_path or None
         flight.started = True
         return replace(program, lease_seconds=max(0.0, flight.leased_until - clock.monotonic()))
@@ -156,8 +133,8 @@ class Attempts:
             except Unavailable:
                 # Whether it has them is unknown: their leases will tell, and nobody decides them before.
                 for program in batch:
-                    self._flights.pop(program.attempt_id, None)
-                    self._doubtful.add(program.attempt_id)
+                    if flight := self._flights.pop(program.attempt_id, None):
+                        self._doubtful[program.attempt_id] = flight
                 raise
 
     def _fail(self, claimed: Claimed, problem: Exception) -> None:
@@ -222,7 +199,7 @@ class Attempts:
                     log.exception("cannot take %s", event)
 
     def _begun(self, event: Begun) -> None:
-        flight = self._flights.get(event.attempt_id)
+        flight = self._flight(event.attempt_id)
         self.recorder.begun(
             Beginning(
                 attempt_id=event.attempt_id,
@@ -234,10 +211,10 @@ class Attempts:
         )
 
     def _ended(self, event: Ended) -> None:
-        flight = self._flights.get(event.attempt_id)
-        failed = event.end is not End.EXITED or event.exit_code != 0
-        words = self._preparation.last_words(flight.log_path) if failed and flight and flight.log_path else ""
-        self.recorder.ended(outcome_of(event, last_words=words))
+        self.recorder.ended(flights.outcome(self._preparation, event, self._flight(event.attempt_id)))
+
+    def _flight(self, attempt_id: int) -> Flight | None:
+        return self._flights.get(attempt_id) or self._doubtful.get(attempt_id)
 
     async def _adopt(self) -> None:
         """What the supervisor still knows goes on; what it does not know is lost, and never started again by us."""
@@ -245,9 +222,10 @@ class Attempts:
         asked_at = clock.monotonic()
         for claimed in await self._work.adopt(self._claimant, ttl_seconds=self._ttl_seconds):
             attempt, begun = claimed.attempt, held.get(claimed.attempt.id)
-            flight = self._flights[attempt.id] = _Flight(claimed, asked_at + self._ttl_seconds, started=True)
+            flight = self._flights[attempt.id] = Flight(claimed, asked_at + self._ttl_seconds, started=True)
             if begun is not None and begun.fence == attempt.fence:
                 flight.log_path = attempt.log_path or self._preparation.log_path(attempt)
+                flight.masks = await flights.masks_again(self._preparation, claimed)
                 if begun.pid:  # else it never became a process, and its end says so
                     self._begun(begun)
                 continue
@@ -261,6 +239,8 @@ class Attempts:
 
     async def _forget(self, attempt_ids: Collection[int]) -> None:
         flights = {attempt_id: self._flights.pop(attempt_id, None) for attempt_id in attempt_ids}
+        for attempt_id in attempt_ids:
+            self._doubtful.pop(attempt_id, None)
         self._freed()
         programs = [number for number, flight in flights.items() if not flight or flight.claimed.spec.kind != CALLABLE]
         if programs:

@@ -1,4 +1,4 @@
-"""The pruner: throws away what ended long ago, a page at a time, with its logs."""
+"""The pruner: throws away what ended long ago, with its logs, and old rows of the audit; a page at a time."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from waterclock.stores.base import Database
-from waterclock.stores.ops.nodes import prune_ledger, prune_runs
+from waterclock.stores.ops.audit import prune_audit
+from waterclock.stores.ops.nodes import prune_flow_runs, prune_ledger, prune_runs
+from waterclock.stores.ops.repeats import prune_calls
 
 DAY_SECONDS: Final = 86_400.0
 KEEP_MOVES_DAYS: Final = 7.0
@@ -17,14 +19,18 @@ BREATH_SECONDS: Final = 0.05  # between two pages: others want to write, too
 class Pruner:
     name = "pruner"
 
-    def __init__(self, database: Database, *, keep_days: float) -> None:
+    def __init__(self, database: Database, *, keep_days: float, audit_keep_days: float = 400) -> None:
         self._database = database
         self._keep_seconds = keep_days * DAY_SECONDS
+        self._audit_keep_seconds = audit_keep_days * DAY_SECONDS
 
     async def tick(self) -> float:
         pruned = await self._database.write(prune_runs, keep_seconds=self._keep_seconds)
         await asyncio.to_thread(_unlink, pruned.log_paths)
-        if pruned.runs:
+        flow_runs = await self._database.write(prune_flow_runs, keep_seconds=self._keep_seconds)
+        calls = await self._database.write(prune_audit, keep_seconds=self._audit_keep_seconds)
+        repeats = await self._database.write(prune_calls)
+        if pruned.runs or flow_runs or calls or repeats:
             return BREATH_SECONDS
         await self._database.write(
             prune_ledger, keep_seconds=self._keep_seconds, keep_moves_seconds=KEEP_MOVES_DAYS * DAY_SECONDS

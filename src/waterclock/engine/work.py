@@ -50,9 +50,7 @@ class StoreWork:
         await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-        return await self._database.write(
-            recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules
-        )
+        return await self._database.write(recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules)
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)

@@ -16,6 +16,7 @@ import secrets
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -86,7 +87,7 @@ async def verify(
 
 
 def parse_authorization(headers: Headers) -> Credential:
-    given = fields(headers).get(b"authorization", ())
+    given = [value for name, value in headers if name.lower() == b"authorization"]
     if not given:
         raise SignatureRefused("MissingAuthenticationTokenException", "Missing Authentication Token")
     if len(given) > 1:
@@ -136,10 +137,17 @@ def fields(headers: Headers) -> Fields:
 def signature(canonical: bytes, date: str, credential: Credential, secret: str) -> str:
     digest = hashlib.sha256(canonical).hexdigest()
     to_sign = f"{ALGORITHM}\n{date}\n{credential.scope}\n{digest}"
+    key = signing_key(secret, credential.date, credential.region, credential.service)
+    return hmac.digest(key, to_sign.encode("latin-1"), "sha256").hex()
+
+
+@lru_cache(maxsize=1024)
+def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
+    """The same for a whole day: most of the work of a signature."""
     key = b"AWS4" + secret.encode()
-    for part in (credential.date, credential.region, credential.service, "aws4_request", to_sign):
+    for part in (date, region, service, "aws4_request"):
         key = hmac.digest(key, part.encode("latin-1"), "sha256")
-    return key.hex()
+    return key
 
 
 def canonical_request(request: SignedRequest, found: Fields, signed_headers: Sequence[str], body_hash: str) -> bytes:
@@ -157,6 +165,8 @@ def canonical_request(request: SignedRequest, found: Fields, signed_headers: Seq
 
 
 def canonical_path(raw: bytes) -> bytes:
+    if raw == b"/":
+        return raw
     kept: list[bytes] = []
     for segment in raw.split(b"/"):
         if segment == b"..":

@@ -1,7 +1,8 @@
 """Logs as they are read: by offset, while they grow, as text that never ends in half a character.
 
 Offsets are bytes of the file. Bytes that are not UTF-8 become U+FFFD; a character cut by the end of a chunk waits for
-the next one, unless the file is finished there.
+the next one, unless the file is finished there. The file holds what the program wrote: secrets are masked here, at
+every read, also those that a chunk has only a part of.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from waterclock.domain.errors import InvalidInput
+from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 
 MAX_CHUNK_BYTES: Final = 1024 * 1024
 _LONGEST_CHARACTER_BYTES: Final = 4
@@ -38,38 +40,59 @@ def inside(root: Path, path: Path) -> Path:
     return resolved
 
 
-def read(path: Path, offset: int = 0, limit: int = 64 * 1024, *, is_finished: bool = True) -> Chunk:
+def read(
+    path: Path,
+    offset: int = 0,
+    limit: int = 64 * 1024,
+    *,
+    is_finished: bool = True,
+    masks: Masks = NOTHING_TO_MASK,
+) -> Chunk:
     """Up to `limit` bytes from `offset` as text; a log that was never written is empty.
 
-    While the program still writes, pass is_finished=False: a character that is not complete yet is then left for the
-    next read instead of being shown as broken.
+    While the program still writes, pass is_finished=False: a character that is not complete yet, and what may become a
+    secret, is then left for the next read. A chunk inside a secret has no text and goes on all the same.
     """
     if offset < 0:
         raise InvalidInput("must not be negative", field="offset", value=offset)
     limit = max(_LONGEST_CHARACTER_BYTES, min(limit, MAX_CHUNK_BYTES))
-    data, size = _read_bytes(path, offset, limit)
-    at_end = offset + len(data) >= size
-    text, used = _decode(data, final=at_end and is_finished)
-    return Chunk(text=text, next_offset=offset + used, at_end=offset + used >= size)
+    before = min(offset, masks.reach)
+    window, size = _read_bytes(path, offset - before, before + limit + masks.reach)
+    growing = not is_finished and offset - before + len(window) >= size
+    shown, end = masks.page(window, before, max(before, min(len(window), before + limit)), growing=growing)
+    end += offset - before
+    text, used = _decode(shown, final=is_finished and end >= size)
+    next_offset = end - (len(shown) - used)
+    return Chunk(text=text, next_offset=next_offset, at_end=next_offset >= size)
 
 
-def tail(path: Path, characters: int) -> str:
+def tail(path: Path, characters: int, masks: Masks = NOTHING_TO_MASK) -> str:
     """The last characters, for a message: never more than asked, never half of one."""
-    data, _ = _read_last(path, characters * _LONGEST_CHARACTER_BYTES)
-    text, _ = _decode(data, final=True)
+    count = characters * _LONGEST_CHARACTER_BYTES
+    window = _read_last(path, count + masks.reach)
+    begin = max(0, len(window) - count)
+    shown, _ = masks.page(window, begin, len(window), growing=False)
+    text, _ = _decode(_from_whole_character(shown), final=True)
     return text[-characters:] if characters > 0 else ""
 
 
 async def follow(
-    path: Path, offset: int, is_finished: Callable[[], bool], *, limit: int = 64 * 1024
+    path: Path,
+    offset: int,
+    is_finished: Callable[[], bool],
+    *,
+    limit: int = 64 * 1024,
+    masks: Masks = NOTHING_TO_MASK,
 ) -> AsyncIterator[Chunk]:
     """Chunks as they are written, until the program is finished and all was read."""
     while True:
         finished = is_finished()  # asked before the read: what was written until then is in it
-        chunk = await asyncio.to_thread(read, path, offset, limit, is_finished=finished)
-        offset = chunk.next_offset
+        chunk = await asyncio.to_thread(read, path, offset, limit, is_finished=finished, masks=masks)
+        was, offset = offset, chunk.next_offset
         if chunk.text:
             yield chunk
+        elif offset > was:  # all of it is hidden
+            continue
         elif finished:
             return
         else:
@@ -94,15 +117,16 @@ def _read_bytes(path: Path, offset: int, limit: int) -> tuple[bytes, int]:
         return b"", 0
 
 
-def _read_last(path: Path, count: int) -> tuple[bytes, int]:
-    """The last `count` bytes without the half character that they may begin with."""
+def _read_last(path: Path, count: int) -> bytes:
     try:
         size = path.stat().st_size
     except FileNotFoundError:
-        return b"", 0
-    start = max(0, size - count)
-    data, _ = _read_bytes(path, start, count)
-    if start > 0:
-        cut = next((i for i, byte in enumerate(data[:_LONGEST_CHARACTER_BYTES]) if byte & 0xC0 != 0x80), 0)
-        data = data[cut:]
-    return data, size
+        return b""
+    data, _ = _read_bytes(path, max(0, size - count), count)
+    return data
+
+
+def _from_whole_character(data: bytes) -> bytes:
+    """Without the half character that it may begin with."""
+    first = next((i for i, byte in enumerate(data[:_LONGEST_CHARACTER_BYTES]) if byte & 0xC0 != 0x80), 0)
+    return data[first:]

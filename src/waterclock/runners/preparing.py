@@ -1,17 +1,22 @@
 """From a claimed attempt to a program: the script found, the command built, nothing left to look up."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
+from waterclock.domain.arguments import check_arguments
+from waterclock.domain.bookmark import VARIABLE as BOOKMARK_FILE
+from waterclock.domain.bookmark import BookmarkOption, Left, bookmark_option
 from waterclock.domain.claim import Claimed
-from waterclock.domain.errors import CannotRun
+from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE
+from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.moment import to_iso
 from waterclock.domain.run import Attempt
-from waterclock.runners import logs
+from waterclock.domain.secret import Resolved, refers_to_secrets, resolve, secret_names
+from waterclock.runners import bookmark_file, logs
 from waterclock.runners.base import Limits, Program
 from waterclock.runners.interpreters import PATH, PYTHON, command
 from waterclock.runners.scripts import Scripts
@@ -22,9 +27,22 @@ LAST_WORDS: Final = 500
 MODULES: Final = "--additional-python-modules"
 
 
+class SecretSource(Protocol):
+    """Where the values come from that arguments refer to."""
+
+    async def values(self, org_id: int, names: Collection[str]) -> Mapping[str, str]:
+        """Of all these names; `CannotRun` where one of them has none."""
+        ...
+
+    async def masks(self, org_id: int, names: Collection[str]) -> Masks:
+        """What the output of a program that was given them must not show."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
     scripts: Scripts
+    secrets: SecretSource
     venvs: Venvs
     workspaces: Workspaces
     interpreters: Mapping[str, str]
@@ -39,25 +57,39 @@ class Preparer:
             return self._callable(claimed)
         if _modules(claimed) and claimed.spec.kind == PYTHON:
             return None
+        if refers_to_secrets(claimed.attempt.arguments):
+            return None
         script = self.scripts.local(_location(claimed), claimed.attempt.owner)
-        return None if script is None else self._program(claimed, script, None)
+        return None if script is None else self._program(claimed, _as_they_are(claimed), script, None)
 
     async def prepare(self, claimed: Claimed) -> Program:
-        location = _location(claimed)
+        location, given = _location(claimed), await self._resolved(claimed)
         modules = _modules(claimed) if claimed.spec.kind == PYTHON else None
         script = self.scripts.local(location, claimed.attempt.owner)
         if script is None:
             script = await self.scripts.fetch(location, self.workspaces.make(claimed.attempt.id))
         python = await self.venvs.python_for(modules) if modules else None
-        return self._program(claimed, script, python)
+        return self._program(claimed, given, script, python)
+
+    async def masks(self, claimed: Claimed) -> Masks:
+        attempt = claimed.attempt
+        if claimed.spec.kind == CALLABLE or not refers_to_secrets(attempt.arguments):
+            return NOTHING_TO_MASK
+        return await self.secrets.masks(attempt.org_id, secret_names(attempt.arguments))
+
+    def bookmark(self, claimed: Claimed) -> Left:
+        if _option(claimed) is not BookmarkOption.ENABLE:
+            return Left()
+        left = bookmark_file.take(self.workspaces.folder(claimed.attempt.id), claimed.attempt.created_at)
+        return Left() if left.content == claimed.bookmark and not left.refused else left
 
     def log_path(self, attempt: Attempt) -> str:
         return str(self.workspaces.log(attempt.wire_id, attempt.run_at))
 
-    def last_words(self, log_path: str) -> str:
+    def last_words(self, log_path: str, masks: Masks) -> str:
         """The last line of its log that says something."""
         with suppress(OSError):
-            lines = logs.tail(Path(log_path), LAST_WORDS).strip().splitlines()
+            lines = logs.tail(Path(log_path), LAST_WORDS, masks).strip().splitlines()
             return lines[-1] if lines else ""
         return ""
 
@@ -65,16 +97,30 @@ class Preparer:
         for attempt_id in attempt_ids:
             self.workspaces.remove(attempt_id)
 
-    def _program(self, claimed: Claimed, script: Path, python: str | None) -> Program:
+    async def _resolved(self, claimed: Claimed) -> Resolved:
+        """With the secrets that the arguments refer to, as they are now."""
         attempt = claimed.attempt
-        built = command(claimed.spec.kind, script, words(attempt), self.interpreters, python)
+        if not refers_to_secrets(attempt.arguments):
+            return _as_they_are(claimed)
+        try:
+            check_arguments(attempt.arguments)
+        except InvalidInput as refused:
+            raise CannotRun(f"argument {refused}") from None
+        return resolve(attempt.arguments, await self.secrets.values(attempt.org_id, secret_names(attempt.arguments)))
+
+    def _program(self, claimed: Claimed, given: Resolved, script: Path, python: str | None) -> Program:
+        attempt, option = claimed.attempt, _option(claimed)
+        built = command(claimed.spec.kind, script, words(attempt, given.arguments), self.interpreters, python)
         folder = self.workspaces.make(attempt.id)
+        bookmark = {} if option is BookmarkOption.DISABLE else {BOOKMARK_FILE: str(bookmark_file.path_in(folder))}
+        if bookmark and claimed.bookmark is not None:
+            bookmark_file.place(folder, claimed.bookmark, attempt.created_at)
         return Program(
             attempt_id=attempt.id,
             fence=attempt.fence,
             argv=built.argv,
             warm=built.warm,
-            env=environment(attempt, folder),
+            env={**environment(attempt, folder), **bookmark, **given.environment},
             cwd=str(folder),
             log_path=self.log_path(attempt),
             log_cap_bytes=self.log_cap_bytes,
@@ -100,9 +146,9 @@ class Preparer:
         )
 
 
-def words(attempt: Attempt) -> Sequence[str]:
+def words(attempt: Attempt, arguments: Mapping[str, str]) -> Sequence[str]:
     """`--key value` for each argument, after the two that say which job and run this is."""
-    given = [word for key, value in attempt.arguments.items() for word in ((key, value) if value else (key,))]
+    given = [word for key, value in arguments.items() for word in ((key, value) if value else (key,))]
     return ("--JOB_NAME", attempt.job_name, "--JOB_RUN_ID", attempt.wire_id, *given)
 
 
@@ -129,3 +175,14 @@ def _location(claimed: Claimed) -> str:
 
 def _modules(claimed: Claimed) -> str | None:
     return claimed.attempt.arguments.get(MODULES) or claimed.spec.python_modules
+
+
+def _as_they_are(claimed: Claimed) -> Resolved:
+    return Resolved(arguments=claimed.attempt.arguments, environment={})
+
+
+def _option(claimed: Claimed) -> BookmarkOption:
+    try:
+        return bookmark_option(claimed.attempt.arguments)
+    except InvalidInput as refused:
+        raise CannotRun(f"argument {refused}") from None

@@ -24,7 +24,7 @@ class Scripts:
 
     def local(self, location: str, owner: str) -> Path | None:
         """The file itself where it is on this host; None where it must be fetched."""
-        if "\0" in location:
+        if "\0" in unquote(location):
             raise CannotRun("the script's location holds a NUL character")
         scheme = urlsplit(location).scheme.lower() if "://" in location else ""
         if scheme == "file":

@@ -16,8 +16,11 @@ class Workspaces:
     log_root: Path
     user: str = ""  # the system user that programs run as, where that is not ours
 
+    def folder(self, attempt_id: int) -> Path:
+        return self.work_root / str(attempt_id)
+
     def make(self, attempt_id: int) -> Path:
-        folder = self.work_root / str(attempt_id)
+        folder = self.folder(attempt_id)
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
         except FileNotFoundError:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from waterclock import clock
-from waterclock.domain.access import Caller, Right, Role, User
+from waterclock.domain.access import Caller, Identity, Right, Role, User
 from waterclock.domain.errors import InvalidInput, NotAllowed
 from waterclock.domain.moment import Moment
 from waterclock.services.secretbox import SecretBox
@@ -42,10 +42,10 @@ class FirstStart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
-    """A live key's secret and its user: what a signature is checked with."""
+    """A live key's secret and whom it speaks for: what a signature is checked with."""
 
     secret: str
-    user: User
+    identity: Identity
 
 
 class Access:
@@ -53,7 +53,7 @@ class Access:
         self._database = database
         self._box = box
         self._keys: _Remembered[Secret] = _Remembered()
-        self._tokens: _Remembered[User] = _Remembered()
+        self._tokens: _Remembered[Identity] = _Remembered()
 
     async def first_start(self, keep: Callable[[FirstStart], None]) -> bool:
         """An organisation, an admin, a key and a token where there is no user yet; `keep` them before they are live."""
@@ -73,21 +73,20 @@ class Access:
         found = await self._database.read(ops.find_access_key, key_id=key_id)
         if found is None:
             return None
-        secret = Secret(secret=self._box.open(found.sealed_secret, context=found.id), user=found.user)
+        secret = Secret(secret=self._box.open(found.sealed_secret, context=found.id), identity=found.identity)
         self._keys.put(key_id, secret)
         return secret
 
-    async def user_of_token(self, token: str) -> User | None:
+    async def identity_of(self, token: str) -> Identity | None:
         digest = _digest(token)
-        user = self._tokens.get(digest) or await self._database.read(ops.find_token, digest=digest)
-        if user is not None:
-            self._tokens.put(digest, user)
-        return user
+        identity = self._tokens.get(digest) or await self._database.read(ops.find_token, digest=digest)
+        if identity is not None:
+            self._tokens.put(digest, identity)
+        return identity
 
     async def create_user(self, caller: Caller, name: str, role: Role) -> User:
         caller.needs(Right.ADMINISTER)
-        if not name or len(name) > 255 or not name.isprintable():
-            raise InvalidInput("a user name has 1 to 255 printable characters", field="name", value=name)
+        check_name("user", name)
         return await self._database.write(ops.create_user, org_id=caller.org_id, name=name, role=role)
 
     async def list_users(self, caller: Caller) -> Sequence[User]:
@@ -104,7 +103,8 @@ class Access:
         _not_oneself(caller, name)
         await self._database.write(ops.delete_user, org_id=caller.org_id, name=name)
 
-    async def create_key(self, caller: Caller, user_name: str) -> NewKey:
+    async def create_key(self, caller: Caller, user_name: str, *, group: str | None = None) -> NewKey:
+        """For a group the key makes what the group owns; without one, what the user owns."""
         self._for_oneself_or_admin(caller, user_name)
         key = _new_key()
         await self._database.write(
@@ -113,6 +113,7 @@ class Access:
             user_name=user_name,
             key_id=key.id,
             sealed_secret=self._box.seal(key.secret, context=key.id),
+            group=group,
         )
         return key
 
@@ -125,7 +126,15 @@ class Access:
         await self._database.write(ops.revoke_access_key, org_id=caller.org_id, user_name=user_name, key_id=key_id)
         self._keys.forget(key_id)
 
-    async def create_token(self, caller: Caller, user_name: str, name: str, *, expires_at: Moment | None = None) -> str:
+    async def create_token(
+        self,
+        caller: Caller,
+        user_name: str,
+        name: str,
+        *,
+        expires_at: Moment | None = None,
+        group: str | None = None,
+    ) -> str:
         self._for_oneself_or_admin(caller, user_name)
         token, digest = _new_token()
         await self._database.write(
@@ -135,6 +144,7 @@ class Access:
             name=name,
             digest=digest,
             expires_at=expires_at,
+            group=group,
         )
         return token
 
@@ -149,6 +159,11 @@ class Access:
     @staticmethod
     def _for_oneself_or_admin(caller: Caller, user_name: str) -> None:
         caller.needs(Right.READ if caller.user == user_name else Right.ADMINISTER)
+
+
+def check_name(kind: str, name: str) -> None:
+    if not name or len(name) > 255 or not name.isprintable():
+        raise InvalidInput(f"a {kind} name has 1 to 255 printable characters", field="name", value=name)
 
 
 class _Remembered(Generic[T]):

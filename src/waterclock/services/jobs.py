@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from waterclock.domain.access import Caller, Right
+from waterclock.domain.arguments import check_arguments
 from waterclock.domain.errors import NotFound
 from waterclock.domain.job import Job, JobFacts, JobSpec
 from waterclock.domain.rules import Rules
@@ -28,12 +29,13 @@ class Jobs:
         tags: Mapping[str, str],
     ) -> Job:
         caller.needs(Right.DEFINE)
+        check_arguments(spec.default_arguments, spec.fixed_arguments)
         return await self._database.write(
             ops.create_job,
             org_id=caller.org_id,
             namespace=namespace,
             name=name,
-            owner=caller.user,
+            owner=caller.owner,
             spec=spec,
             definition=definition,
             tags=tags,
@@ -46,13 +48,18 @@ class Jobs:
             caller.owns("job", name, facts.job.owner)
             self._rules.update_job(facts)
 
+        def checked(job: Job) -> tuple[JobSpec, Mapping[str, object]]:
+            spec, definition = revise(job)
+            check_arguments(spec.default_arguments, spec.fixed_arguments)
+            return spec, definition
+
         return await self._database.write(
             ops.update_job,
             org_id=caller.org_id,
             namespace=namespace,
             name=name,
             by=caller.user,
-            revise=revise,
+            revise=checked,
             allow=allow,
         )
 

@@ -45,6 +45,13 @@ def position(of: str, given: str | None, kinds: tuple[type, ...]) -> tuple[objec
     except (binascii.Error, ValueError, UnicodeEncodeError):
         found = None
     fits = isinstance(found, list) and len(found) == 1 + len(kinds) and found[0] == of
-    if not fits or not all(type(value) is kind for value, kind in zip(found[1:], kinds, strict=True)):
+    if not fits or not all(_is(kind, value) for value, kind in zip(found[1:], kinds, strict=True)):
         raise InvalidInput("is not a token of this list: begin again without it", field="NextToken", value=given)
     return tuple(found[1:])
+
+
+def _is(kind: type, value: object) -> bool:
+    """Of that kind, and such that every store can hold it: a token is only text, and anybody may write one."""
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return False
+    return type(value) is kind and not (isinstance(value, str) and "\0" in value)

@@ -1,27 +1,56 @@
 """Runs: asked for by operators, seen by everyone in the organisation, stopped until nothing of them lives."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
-from waterclock.domain.access import Caller, Right
-from waterclock.domain.errors import NotFound
+from waterclock.domain.access import RIGHTS, Caller, Right
+from waterclock.domain.arguments import check_arguments
+from waterclock.domain.errors import Forbidden, NotFound, WaterclockError
 from waterclock.domain.run import Attempt, RunState
+from waterclock.domain.secret import refers_to_secrets
+from waterclock.domain.trigger import FireRules
+from waterclock.services.gathering import Gathered
 from waterclock.services.jobs import Jobs
 from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
+from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.newruns import Inserted
-from waterclock.stores.ops.starting import RunRequest, start_runs
+from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
+
+WRITES_AT_ONCE: Final = 2  # one that waits for a job's lock does not hold up those who start other jobs
+READS_AT_ONCE: Final = 2
 
 
 class Runs:
-    def __init__(self, database: Database, jobs: Jobs) -> None:
+    def __init__(
+        self, database: Database, jobs: Jobs, fire_rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+    ) -> None:
         self._database = database
         self._jobs = jobs
+        self._fire_rules = fire_rules  # for the triggers that fire when a run is stopped
+        self._starting = Gathered(self._start_each, at_once=WRITES_AT_ONCE)
+        self._looking_up = Gathered(self._look_up, at_once=READS_AT_ONCE)
+
+    async def start_one(self, caller: Caller, namespace: str, request: RunRequest, *, digest: str | None = None) -> str:
+        """The id of the run; the same for every call with this digest, within a quarter of an hour."""
+        _check(caller, request)
+        return await self._starting(
+            StartCall(
+                org_id=caller.org_id,
+                namespace=namespace,
+                requested_by=caller.user,
+                request=request,
+                digest=digest,
+            )
+        )
 
     async def start(self, caller: Caller, namespace: str, requests: Sequence[RunRequest]) -> Sequence[Inserted]:
         """All of them in one transaction, or none."""
         caller.needs(Right.RUN)
+        for request in requests:
+            _check(caller, request)
         return await self._database.write(
             start_runs, org_id=caller.org_id, namespace=namespace, requested_by=caller.user, requests=requests
         )
@@ -31,8 +60,8 @@ class Runs:
     ) -> Attempt:
         """Of the organisation; where they are given, of that namespace and that job."""
         caller.needs(Right.READ)
-        found = await self._database.read(reading.get_attempt, org_id=caller.org_id, wire_id=wire_id)
-        if found is None or namespace not in (None, found.namespace) or job_name not in (None, found.job_name):
+        found = await self._looking_up((caller.org_id, wire_id))
+        if namespace not in (None, found.namespace) or job_name not in (None, found.job_name):
             raise NotFound("run", wire_id)
         return found
 
@@ -64,8 +93,28 @@ class Runs:
         """One answer per id, in their order; the proof that a run is dead is its state STOPPED."""
         caller.needs(Right.RUN)
         return await self._database.write(
-            stop_attempts, org_id=caller.org_id, namespace=namespace, job_name=job_name, wire_ids=wire_ids
+            stop_attempts,
+            org_id=caller.org_id,
+            namespace=namespace,
+            job_name=job_name,
+            wire_ids=wire_ids,
+            rules=self._fire_rules,
         )
+
+    async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
+        return await self._database.write(start_each, calls=calls)
+
+    async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
+        found = await self._database.look_up(reading.get_attempts, wanted=wanted)
+        return [each or NotFound("run", wire_id) for each, (_, wire_id) in zip(found, wanted, strict=True)]
+
+
+def _check(caller: Caller, request: RunRequest) -> None:
+    """Whoever chooses which secret goes into which argument could as well define the job."""
+    caller.needs(Right.RUN)
+    check_arguments(request.arguments)
+    if refers_to_secrets(request.arguments) and Right.DEFINE not in RIGHTS[caller.role]:
+        raise Forbidden(f"user {caller.user!r} ({caller.role}) may not give secrets to a run: that takes an author")
 
 
 def _before(of: str, given: str | None) -> tuple[int, int]:

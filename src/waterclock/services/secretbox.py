@@ -57,6 +57,11 @@ class SecretBox:
         """Whether it should be opened and sealed again, because the key was rotated since."""
         return _parse(sealed)[0] != self._current()[0]
 
+    @property
+    def beginning(self) -> str:
+        """What every seal begins with that is made now: in the store, the others are stale."""
+        return f"{VERSION}.{self._current()[0]}."
+
     def rotate(self) -> str:
         """A new key seals from now on; returns its id. Other processes learn of it when they meet it, or start anew."""
         self._current()

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from waterclock.domain import rules as rule
 from waterclock.domain.access import Caller, Right
+from waterclock.domain.arguments import check_arguments
 from waterclock.domain.errors import NotFound
 from waterclock.domain.rules import Rules
 from waterclock.domain.schedule import Schedule, from_json
@@ -35,12 +36,13 @@ class Triggers:
         start: bool,
     ) -> Trigger:
         caller.needs(Right.DEFINE)
+        check_arguments(*(action.arguments for action in spec.actions))
         return await self._database.write(
             ops.create_trigger,
             org_id=caller.org_id,
             namespace=namespace,
             name=name,
-            owner=caller.user,
+            owner=caller.owner,
             spec=spec,
             definition=definition,
             tags=tags,
@@ -49,12 +51,18 @@ class Triggers:
 
     async def update(self, caller: Caller, namespace: str, name: str, revise: Revision) -> Trigger:
         caller.needs(Right.DEFINE)
+
+        def checked(trigger: Trigger) -> tuple[TriggerSpec, Mapping[str, object]]:
+            spec, definition = revise(trigger)
+            check_arguments(*(action.arguments for action in spec.actions))
+            return spec, definition
+
         return await self._database.write(
             ops.update_trigger,
             org_id=caller.org_id,
             namespace=namespace,
             name=name,
-            revise=revise,
+            revise=checked,
             allow=self._changeable_by(caller),
         )
 
@@ -88,6 +96,7 @@ class Triggers:
             name=name,
             allow=rule.stop_trigger,
             stop_runs=self._rules.stopping_stops_runs,
+            rules=self._fire_rules,
         )
 
     async def get(self, caller: Caller, namespace: str, name: str) -> Trigger:

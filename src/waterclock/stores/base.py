@@ -63,7 +63,9 @@ class Tx(Protocol):
         """How many rows it touched: zero is an answer."""
         ...
 
-    async def run_many(self, name: str, rows: Sequence[Values]) -> None: ...
+    async def run_many(self, name: str, rows: Sequence[Values]) -> int:
+        """The statement for each of them; how many rows were touched in all."""
+        ...
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]: ...
 
@@ -97,6 +99,10 @@ class Database(Protocol):
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `write`, for operations that only fetch: one consistent view, no locks."""
+        ...
+
+    async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `read`, for an operation that fetches once, by key: where that is quicker, without a transaction."""
         ...
 
     def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:

@@ -67,10 +67,13 @@ class ServerDatabase(ABC):
         self._listeners = Listeners()
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._whole(lambda tx: operation(tx, *args, **kwargs), read_only=False)
+        return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=False))
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._whole(lambda tx: operation(tx, *args, **kwargs), read_only=True)
+        return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=True))
+
+    async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.read(operation, *args, **kwargs)
 
     def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
         return self._listeners.add(topic, heard)
@@ -83,11 +86,11 @@ class ServerDatabase(ABC):
     async def _suspect(self) -> None:
         """A connection was lost: the others may be dead, too, and are not to be lent again."""
 
-    async def _whole(self, work: Callable[[Tx], Awaitable[T]], *, read_only: bool) -> T:
+    async def _whole(self, once: Callable[[], Awaitable[T]]) -> T:
         since, last = clock.monotonic(), Exception()
         for pause in PAUSES:
             try:
-                return await self._once(work, read_only=read_only)
+                return await once()
             except RolledBack as problem:
                 last = problem
                 if clock.monotonic() > since + AGAIN_SECONDS:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from waterclock.app.auditing import audited
 from waterclock.domain.access import Caller, Role
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.outcome import Beginning, Outcome
@@ -23,11 +24,16 @@ from waterclock.faces.http.listening import bind
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
 from waterclock.services.access import Access, FirstStart
+from waterclock.services.audit.reading import Audit
+from waterclock.services.bookmarks import Bookmarks
 from waterclock.services.cluster import Cluster
+from waterclock.services.flows import Flows
+from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
+from waterclock.services.secrets import Secrets
 from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
@@ -142,13 +148,20 @@ async def served(folder: Path, *, auth: str = "keys", stopping: asyncio.Event | 
 def context_of(settings: Settings, database: Database) -> Context:
     jobs = Jobs(database, GUARDED)
     runs = Runs(database, jobs)
+    box = SecretBox(settings.data_dir / "secret.keys")
+    secrets = Secrets(database, box)
     return Context(
         settings=settings,
-        access=Access(database, SecretBox(settings.data_dir / "secret.keys")),
+        access=Access(database, box),
+        groups=Groups(database),
+        audit=Audit(database),
         jobs=jobs,
         triggers=Triggers(database, GUARDED, {}),
         runs=runs,
-        logs=Logs(database, runs, settings.data_dir / "logs"),
+        flows=Flows(database, GUARDED, {}),
+        logs=Logs(database, runs, settings.data_dir / "logs", secrets),
+        bookmarks=Bookmarks(database, jobs),
+        secrets=secrets,
         cluster=Cluster(database),
     )
 
@@ -157,7 +170,14 @@ def context_of(settings: Settings, database: Database) -> Context:
 async def _running(context: Context, database: Database) -> AsyncIterator[str]:
     metrics = Metrics()
     health = Health(database, context.access, metrics)
-    app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=api_routes(context))
+    async with audited(database, context.settings.data_dir / "audit") as record:
+        app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=api_routes(context), record=record)
+        async with _listening(app) as url:
+            yield url
+
+
+@asynccontextmanager
+async def _listening(app: ASGIApp) -> AsyncIterator[str]:
     port: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     listening = bind("127.0.0.1", 0)

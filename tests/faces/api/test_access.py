@@ -1,9 +1,9 @@
 """Who may do what over the API: nobody without a token, each role its part, organisations nothing of each other."""
 
+import re
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.faces.api.serving import Served, served
 from waterclock.domain.access import Role
@@ -15,11 +15,7 @@ SECRET_PATHS = ("/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/jobs/a/b/c", 
 
 async def test_every_route_walked_without_a_token_answers_401(server: Served) -> None:
     routes = [route for route in api_routes(server.context) if isinstance(route, ApiRoute)]
-    walked = {
-        (method, route.path.format(name="x", id="y", **{"rest:path": "z"}))
-        for route in routes
-        for method in route.methods
-    }
+    walked = {(method, re.sub(r"\{.*?\}", "x", route.path)) for route in routes for method in route.methods}
     assert len(walked) > 30
     async with httpx.AsyncClient(base_url=server.url) as anybody:
         for method, path in [*walked, *(("GET", path) for path in SECRET_PATHS), ("PATCH", "/api/v1/jobs")]:
@@ -45,59 +41,6 @@ async def test_what_is_not_there_is_a_typed_answer(api: httpx.AsyncClient) -> No
         assert (answer.status_code, answer.json()["error"]["type"]) == (404, "not_found"), path
     answer = await api.patch("/jobs")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
-
-
-# What each role is answered: 2xx or 4xx by its rights, never by the state of things.
-MATRIX: list[tuple[str, str, dict[str, object] | None, Role | None]] = [
-    ("GET", "/jobs", None, Role.VIEWER),
-    ("GET", "/jobs/mine", None, Role.VIEWER),
-    ("GET", "/triggers", None, Role.VIEWER),
-    ("GET", "/triggers/t/fires", None, Role.VIEWER),
-    ("GET", "/triggers/t/next", None, Role.VIEWER),
-    ("GET", "/runs", None, Role.VIEWER),
-    ("GET", "/status", None, Role.VIEWER),
-    ("GET", "/events", None, Role.VIEWER),
-    ("GET", "/messages", None, Role.VIEWER),
-    ("GET", "/users", None, Role.VIEWER),
-    ("GET", "/schedules/preview?expression=@daily", None, Role.VIEWER),
-    ("POST", "/runs", {"job": "mine"}, Role.OPERATOR),
-    ("POST", "/runs/batch", {"runs": [{"job": "mine"}]}, Role.OPERATOR),
-    ("POST", "/runs/stop", {"ids": ["jr_x"]}, Role.OPERATOR),
-    ("POST", "/triggers/t/start", None, Role.OPERATOR),
-    ("POST", "/jobs", {"name": "new", "kind": "python"}, Role.AUTHOR),
-    ("POST", "/triggers", {"name": "new", "actions": [{"job": "mine"}]}, Role.AUTHOR),
-    ("PUT", "/jobs/mine", {"kind": "python"}, Role.ADMIN),  # the admin's own job
-    ("DELETE", "/triggers/t", None, Role.ADMIN),
-    ("POST", "/users", {"name": "new", "role": "viewer"}, Role.ADMIN),
-    ("PUT", "/users/admin", {"role": "viewer"}, None),  # nobody changes themselves; the others may not
-    ("DELETE", "/users/admin", None, None),
-    ("GET", "/users/admin/keys", None, Role.ADMIN),
-    ("POST", "/users/admin/keys", None, Role.ADMIN),
-    ("GET", "/users/admin/tokens", None, Role.ADMIN),
-    ("POST", "/users/admin/tokens", {"name": "x"}, Role.ADMIN),
-]
-
-
-def named(body: dict[str, object], role: Role) -> dict[str, object]:
-    """Names that are taken once, by each role its own."""
-    return {"name": f"{body['name']}-{role}"} if "name" in body else {}
-
-
-RANK = [Role.VIEWER, Role.OPERATOR, Role.AUTHOR, Role.ADMIN]
-
-
-@pytest.mark.parametrize("role", RANK[:3])
-async def test_each_role_may_do_its_part(server: Served, role: Role) -> None:
-    await server.client.post("/jobs", json={"name": "mine", "kind": "python", "max_concurrent": 0})
-    await server.client.post("/triggers", json={"name": "t", "actions": [{"job": "mine"}]})
-    async with server.as_user(await server.token_of(f"a {role}", role)) as user:
-        assert (await user.get("/me")).json()["role"] == role
-        for method, path, body, least in MATRIX:
-            answer = await user.request(method, path, json=body and {**body, **named(body, role)})
-            allowed = least is not None and RANK.index(role) >= RANK.index(least)
-            assert answer.is_success is allowed, (method, path, answer.text)
-            if not allowed:
-                assert (answer.status_code, answer.json()["error"]["type"]) == (403, "forbidden"), (method, path)
 
 
 async def test_the_admin_may_do_all_but_demote_themselves(server: Served) -> None:

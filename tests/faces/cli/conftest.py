@@ -51,11 +51,11 @@ class CommandLine:
     async def __call__(self, *args: str, **environ: str) -> Said:
         return await ended(await self.start(*args, **environ))
 
-    async def here(self, *args: str, **environ: str) -> Said:
+    async def here(self, *args: str, given: str | bytes = "", **environ: str) -> Said:
         """Inside this process: the same but for its start, which takes most of the time."""
         runner = CliRunner(env={"WATERCLOCK_TOKEN": None, "XDG_CONFIG_HOME": None, **self._environ, **environ})
         with contextlib.chdir(self.folder):
-            said = await asyncio.to_thread(runner.invoke, main, args)
+            said = await asyncio.to_thread(runner.invoke, main, args, given)
         assert said.exception is None or isinstance(said.exception, SystemExit), said.exception
         return Said(code=said.exit_code, out=said.stdout, err=said.stderr)
 

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import click
+import pytest
 from click.testing import CliRunner
 
 from waterclock.faces.api.routes import PREFIX, TABLE
@@ -19,9 +20,10 @@ def test_every_route_is_in_the_document_and_no_other() -> None:
     assert f"`{PREFIX}`" in (DOCS / "api.md").read_text()
 
 
-def test_every_command_in_the_document_exists() -> None:
-    for line in re.findall(r"^\$ (waterclock .*)$", (DOCS / "cli.md").read_text(), re.MULTILINE):
-        words = shlex.split(line.partition(" > ")[0])[1:]
+@pytest.mark.parametrize("document", sorted(DOCS.glob("*.md")), ids=lambda path: path.name)
+def test_every_command_in_the_documents_exists(document: Path) -> None:
+    for line in re.findall(r"^\$ (waterclock .*)$", document.read_text(), re.MULTILINE):
+        words = shlex.split(re.split(r" [<>|] ", line)[0])[1:]
         command: click.Command | None = main
         with click.Context(main) as context:
             while isinstance(command, click.Group):

@@ -16,13 +16,14 @@ SAMPLES_BY_PATTERN_PREFIX = {
     "^[A-Z\\_]+$": "A",
 }
 ANYTHING = "[\\s\\S]*"
+ASTRAL = r"\uD800\uDC00-\uDBFF\uDFFF"  # every code point above U+FFFF, as Java writes it
 NO_PATTERN_TAKES = "\n\x01"
 WRONG_TYPES: dict[str, tuple[object, ...]] = {
     "structure": ([], "x", 1, True),
     "list": ({}, "x", 1, True),
     "map": ([], "x", 1, True),
     "string": ([], {}, 1, 1.5, True),
-    "integer": ([], {}, "1", 1.5, True, 2**31),
+    "integer": ([], {}, "1", 1.5, True, 2**31, -(2**31) - 1),
     "long": ([], {}, "1", 1.5, True, 2**63),
     "double": ([], {}, "1", True),
     "boolean": ([], {}, "true", 1),
@@ -70,7 +71,7 @@ def minimal(name: str) -> Any:
 
 def cases(action: str) -> Iterator[Case]:
     for position in positions(action):
-        yield from _cases_at(position)
+        yield from cases_at(position)
 
 
 def positions(action: str) -> Iterator[Position]:
@@ -81,11 +82,11 @@ def _positions(at: Position, inside: tuple[str, ...]) -> Iterator[Position]:
     yield at
     if at.shape in inside:
         return
-    for step in _steps(at):
+    for step in steps(at):
         yield from _positions(step, (*inside, at.shape))
 
 
-def _steps(at: Position) -> Iterator[Position]:
+def steps(at: Position) -> Iterator[Position]:
     of = shape(at.shape)
     match of["type"]:
         case "structure":
@@ -106,7 +107,7 @@ def _wrap_item(at: Position) -> Wrap:
     return lambda value: at.wrap([value, *minimal(at.shape)[1:]])
 
 
-def _cases_at(at: Position) -> Iterator[Case]:
+def cases_at(at: Position) -> Iterator[Case]:
     of = shape(at.shape)
     yield Case(what="valid", body=at.wrap(minimal(at.shape)), field=None)
     if at.field:
@@ -122,6 +123,7 @@ def _cases_at(at: Position) -> Iterator[Case]:
             yield from _bound_cases(at, lambda size: _stretched(at.shape, size))
             if of.get("pattern", ANYTHING) != ANYTHING:
                 yield Case(what="against its pattern", body=at.wrap(NO_PATTERN_TAKES), field=at.field)
+            yield from _script_cases(at)
         case "list":
             yield from _bound_cases(at, lambda size: _list_of(at.shape, size))
             yield Case(what="null item", body=at.wrap([None, *minimal(at.shape)[1:]]), field=f"{at.field}[0]")
@@ -138,6 +140,14 @@ def _structure_cases(at: Position) -> Iterator[Case]:
         missing = {key: value for key, value in whole.items() if key != name}
         yield Case(what=f"{name} missing", body=at.wrap(missing), field=_dotted(at.field, name))
         yield Case(what=f"{name} null", body=at.wrap({**whole, name: None}), field=_dotted(at.field, name))
+
+
+def _script_cases(at: Position) -> Iterator[Case]:
+    pattern = shape(at.shape).get("pattern", "")
+    if ASTRAL in pattern:
+        yield Case(what="an emoji", body=at.wrap("🚀"), field=None)
+        legal = "\\n" in pattern or "\\s" in pattern
+        yield Case(what="two lines", body=at.wrap("a\nb"), field=None if legal else at.field)
 
 
 def _bound_cases(at: Position, of_size: Callable[[int], Any]) -> Iterator[Case]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
@@ -11,30 +10,21 @@ from botocore import UNSIGNED
 from botocore.exceptions import ClientError
 
 from tests.faces.glue.calls import make_job, make_trigger, refused
-from tests.faces.glue.samples import minimal
 from tests.faces.http.raw import Answer, request, sign, signed_call
 from tests.faces.http.served import SCRIPT, Account, Served
-from waterclock.domain.access import RIGHTS, Right, Role
+from waterclock.domain.access import Role
 from waterclock.domain.rules import GUARDED
 from waterclock.faces.glue.face import HANDLERS
-from waterclock.faces.glue.model import ACTIONS, input_shape
+from waterclock.faces.glue.model import ACTIONS, EXTRA
 from waterclock.services.access import NewKey
 
-NEEDS = {
-    **dict.fromkeys(("CreateJob", "UpdateJob", "DeleteJob"), Right.DEFINE),
-    **dict.fromkeys(("CreateTrigger", "UpdateTrigger", "DeleteTrigger"), Right.DEFINE),
-    **dict.fromkeys(("StartJobRun", "BatchStopJobRun", "StartTrigger", "StopTrigger"), Right.RUN),
-    **dict.fromkeys(("GetJob", "GetJobs", "ListJobs", "BatchGetJobs", "GetJobRun", "GetJobRuns"), Right.READ),
-    **dict.fromkeys(("GetTrigger", "GetTriggers", "ListTriggers", "BatchGetTriggers"), Right.READ),
-}
-REQUESTS: dict[str, Any] = {
-    "CreateJob": {"Name": "new", "Role": "r", "Command": SCRIPT},
-    "CreateTrigger": {"Name": "new", "Type": "ON_DEMAND", "Actions": [{"CrawlerName": "c"}]},
-}
-
-
-def body_of(action: str) -> Any:
-    return REQUESTS.get(action) or minimal(input_shape(action))
+# What is called, as it is said: in a header, or in the body of a form.
+TARGETS = (
+    *(f"AWSGlue.{action}" for action in HANDLERS),
+    *("Logs_20140328.FilterLogEvents", "Logs_20140328.GetLogEvents", "AWSGlue.Nonsense", "Nonsense", ""),
+)
+FORM = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+FORMS = (b"Action=GetCallerIdentity&Version=2011-06-15", b"Action=GetRole&Version=2010-05-08&RoleName=r")
 
 
 def call(served: Served, headers: dict[str, str], body: bytes = b"{}", path: str = "/") -> Answer:
@@ -46,23 +36,25 @@ def signed(account: Account, **changed: str) -> dict[str, str]:
     return {**sign(account.served, account.key(), b"{}", target), **changed}
 
 
-def test_every_action_has_its_right() -> None:
-    assert NEEDS.keys() == HANDLERS.keys()
+def test_every_action_of_the_model_is_served() -> None:
+    assert HANDLERS.keys() == {*ACTIONS, *EXTRA}
 
 
-@pytest.mark.parametrize("role", list(Role))
-def test_a_role_may_do_what_is_its_own_and_nothing_else(account: Account, role: Role) -> None:
-    key = account.key(role)
-    for action, right in NEEDS.items():
-        answer = signed_call(account.served, key, action, body_of(action))
-        denied = answer.status != 200 and answer.body["__type"] == "AccessDeniedException"
-        assert denied is (right not in RIGHTS[role]), f"{role} {action}: {answer.status} {answer.body}"
+@pytest.mark.parametrize("path", ["/", "/glue"])
+def test_every_action_walked_without_a_signature_is_refused(served: Served, path: str) -> None:
+    requests = [({"X-Amz-Target": target}, b"{}") for target in TARGETS] + [(FORM, body) for body in FORMS]
+    for headers, body in [*requests, ({}, b"")]:
+        for authorization in ({}, {"Authorization": "Bearer wct_x"}, {"Authorization": "AWS4-HMAC-SHA256 x"}):
+            answer = call(served, {**headers, **authorization}, body, path)
+            assert answer.status in (401, 403), f"{headers} {body!r}: {answer.status}"
 
 
-@pytest.mark.parametrize("action", [action for action in ACTIONS if action not in HANDLERS])
-def test_an_action_that_comes_later_is_refused_by_type(account: Account, action: str) -> None:
-    answer = signed_call(account.served, account.key(), action, {})
-    assert (answer.status, answer.body["__type"]) == (400, "OperationNotSupportedException")
+@pytest.mark.parametrize("name", [r"a\u0000b", r"\u0000", r"a\u000ab", r"\ud800"])
+def test_a_name_that_is_no_text_is_refused_by_type(account: Account, name: str) -> None:
+    for action in ("GetJob", "StartJobRun", "DeleteJob"):
+        answer = signed_call(account.served, account.key(), action, f'{{"JobName": "{name}"}}'.encode())
+        assert answer.status == 400
+        assert answer.body["__type"] in ("InvalidInputException", "SerializationException"), answer.body
 
 
 @pytest.mark.parametrize("action", ["GetDatabase", "Nonsense", "", "getjob"])

@@ -6,6 +6,7 @@ from botocore.loaders import Loader
 from waterclock.domain import errors as ours
 from waterclock.faces.glue.errors import TABLE, refusal
 from waterclock.faces.glue.model import ACTIONS, declared_errors
+from waterclock.faces.glue.wording import worded
 from waterclock.faces.sigv4 import SignatureRefused
 
 # AWS answers these before an action is reached: no model declares them for an action.
@@ -29,9 +30,9 @@ FRAMEWORK = {"AccessDeniedException", "UnrecognizedClientException"}
         (ours.Unavailable("the store does not answer"), "InternalServiceException", 503),
     ],
 )
-def test_each_of_our_errors_has_its_name_and_status(error: Exception, name: str, status: int) -> None:
+def test_each_of_our_errors_has_its_name_and_status(error: ours.WaterclockError, name: str, status: int) -> None:
     refused = refusal(error)
-    assert (refused.name, refused.status, refused.message) == (name, status, str(error))
+    assert (refused.name, refused.status, refused.message) == (name, status, worded(error))
 
 
 @pytest.mark.parametrize("error", [ValueError("secret=hunter2"), KeyError("password"), ours.WaterclockError("hm")])

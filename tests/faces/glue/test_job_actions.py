@@ -74,7 +74,7 @@ def test_other_names_are_refused_and_leave_nothing(glue: Any, name: str) -> None
         ({"Timeout": 10081}, "Timeout"),
         ({"ExecutionProperty": {"MaxConcurrentRuns": 0}}, "MaxConcurrentRuns"),
         ({"ExecutionProperty": {"MaxConcurrentRuns": -5}}, "MaxConcurrentRuns"),
-        ({"MaxCapacity": 1.0, "WorkerType": "G.1X", "NumberOfWorkers": 2}, "MaxCapacity"),
+        ({"MaxCapacity": 1.0, "WorkerType": "G.1X", "NumberOfWorkers": 2}, "Max Capacity"),
         ({"Command": {"ScriptLocation": "a.py"}}, "Command.Name"),
         ({"Command": {"Name": " "}}, "Command.Name"),
         ({"Command": {"Name": "x" * 65}}, "Command.Name"),
@@ -141,7 +141,7 @@ def test_a_deleted_job_is_gone_and_may_be_deleted_again(glue: Any) -> None:
     make_job(glue)
     for _ in range(2):
         assert glue.delete_job(JobName="job")["JobName"] == "job"
-    with refused("EntityNotFoundException", "'job'"):
+    with refused("EntityNotFoundException", "Job job not found"):
         glue.get_job(JobName="job")
 
 

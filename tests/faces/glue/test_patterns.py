@@ -1,11 +1,16 @@
 """Java patterns over UTF-16, read as Java reads them."""
 
 import sys
+from collections.abc import Iterator
 
 import pytest
 
-from waterclock.faces.glue.model import ACTIONS, input_check, shape
+from waterclock.faces.glue.around.iam import IAM
+from waterclock.faces.glue.around.logs import LOGS
+from waterclock.faces.glue.model import GLUE, shape
 from waterclock.faces.glue.patterns import UntranslatablePattern, matcher, to_python
+from waterclock.faces.glue.service_model import ServiceModel
+from waterclock.faces.glue.shapes import Shape
 
 NAME = r"[\u0020-\uD7FF\uE000-\uFFFD\uD800\uDC00-\uDBFF\uDFFF\t]*"
 
@@ -15,11 +20,13 @@ def is_name_character(code: int) -> bool:
 
 
 def all_patterns() -> set[str]:
-    for action in ACTIONS:
-        input_check(action)
-    from waterclock.faces.glue.model import _model
+    beside = [model.shape(member["shape"]) for model in (IAM.model, LOGS.model) for member in members_of(model)]
+    return {of["pattern"] for of in (*GLUE.shapes.values(), *beside) if "pattern" in of}
 
-    return {of["pattern"] for of in _model()["shapes"].values() if "pattern" in of}
+
+def members_of(model: ServiceModel) -> Iterator[Shape]:
+    for action in model.actions:
+        yield from model.shape(model.input_shape(action))["members"].values()
 
 
 def test_the_name_pattern_agrees_with_its_definition_on_every_code_point() -> None:

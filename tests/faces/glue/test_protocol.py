@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waterclock.domain.errors import InvalidInput, NotFound
-from waterclock.faces.glue.errors import BodyTooLarge, SerializationFailed, UnknownOperation
+from waterclock.faces.glue.errors import BodyTooLarge, SerializationFailed, UnknownOperation, refusal
 from waterclock.faces.glue.model import ACTIONS, validate
 from waterclock.faces.glue.protocol import (
     DEPTH_LIMIT,
@@ -70,7 +70,7 @@ def test_a_target_names_its_action() -> None:
 def test_any_other_target_is_an_unknown_operation(target: str | None) -> None:
     with pytest.raises(UnknownOperation) as caught:
         parse_target(target, ACTIONS)
-    reply = failure(caught.value, request_id="r")
+    reply = failure(refusal(caught.value), request_id="r")
     assert reply.status == 400
     assert orjson.loads(reply.body)["__type"] == "UnknownOperationException"
     assert len(reply.body) < 500
@@ -102,7 +102,7 @@ async def test_a_body_at_the_limit_is_taken() -> None:
 
 
 def test_a_body_too_large_is_413_and_closes_the_connection() -> None:
-    reply = failure(BodyTooLarge(10), request_id="r")
+    reply = failure(refusal(BodyTooLarge(10)), request_id="r")
     assert (reply.status, reply.headers["connection"]) == (413, "close")
     assert orjson.loads(reply.body)["__type"] == "RequestEntityTooLargeException"
 
@@ -134,7 +134,7 @@ def test_a_body_too_large_is_413_and_closes_the_connection() -> None:
 def test_a_body_that_is_not_a_json_object_is_a_serialization_error(raw: bytes) -> None:
     with pytest.raises(SerializationFailed) as caught:
         parse_body(raw)
-    reply = failure(caught.value, request_id="r")
+    reply = failure(refusal(caught.value), request_id="r")
     assert reply.status == 400
     assert orjson.loads(reply.body)["__type"] == "SerializationException"
 
@@ -184,7 +184,7 @@ def test_no_json_at_all_brings_the_validation_down(action: str, body: dict[str, 
     try:
         validate(action, body)
     except InvalidInput as error:
-        told = orjson.loads(failure(error, request_id="r").body)
+        told = orjson.loads(failure(refusal(error), request_id="r").body)
     else:
         return
     assert told["__type"] == "InvalidInputException"
@@ -213,14 +213,14 @@ def test_botocore_reads_our_results_and_our_errors() -> None:
     model = ServiceModel(Loader().load_service_model("glue", "service-2")).operation_model("GetJobRun")
     moment = datetime(2026, 11, 15, 12, tzinfo=UTC)
     good = read_by_botocore(success({"JobRun": {"StartedOn": moment}}, request_id="r-1"), model.output_shape)
-    bad = read_by_botocore(failure(NotFound("job", "x"), request_id="r-2"), model.output_shape)
+    bad = read_by_botocore(failure(refusal(NotFound("job", "x")), request_id="r-2"), model.output_shape)
     assert good["JobRun"]["StartedOn"] == moment
     assert good["ResponseMetadata"]["RequestId"] == "r-1"
-    assert bad["Error"] == {"Code": "EntityNotFoundException", "Message": "job 'x' not found"}
+    assert bad["Error"] == {"Code": "EntityNotFoundException", "Message": "Job x not found."}
 
 
 def test_an_error_that_quotes_half_a_character_can_still_be_told() -> None:
-    reply = failure(InvalidInput("bad \ud800"), request_id="r")
+    reply = failure(refusal(InvalidInput("bad \ud800")), request_id="r")
     assert orjson.loads(reply.body)["Message"] == "bad ?"
 
 

@@ -105,7 +105,7 @@ def test_a_run_has_its_own_time_and_size(glue: Any) -> None:
 def test_a_job_has_as_many_runs_at_once_as_it_may(glue: Any, served: Served) -> None:
     make_job(glue, ExecutionProperty={"MaxConcurrentRuns": 2})
     first, second = start(glue), start(glue)
-    with refused("ConcurrentRunsExceededException", "'job'"):
+    with refused("ConcurrentRunsExceededException", "Job with name job already running"):
         start(glue)
     served.begin(first)
     served.end(first)

@@ -13,6 +13,7 @@ from waterclock.stores.ops.triggers import get_triggers
 
 NIGHTLY = "cron(15 12 * * ? *)"
 AFTER_JOB = {"Conditions": [{"LogicalOperator": "EQUALS", "JobName": "job", "State": "SUCCEEDED"}]}
+AFTER_RUNNING = {"Conditions": [{"LogicalOperator": "EQUALS", "JobName": "job", "State": "RUNNING"}]}
 
 
 @pytest.fixture
@@ -111,14 +112,14 @@ def test_a_rate_begins_to_count_when_it_is_defined(glue: Any, job: str, account:
         ({"Type": "CONDITIONAL", "Predicate": {"Conditions": []}}, "Predicate"),
         ({"Type": "CONDITIONAL", "Predicate": AFTER_JOB, "Schedule": NIGHTLY}, "Schedule"),
         ({"Type": "CONDITIONAL", "Predicate": {"Conditions": AFTER_JOB["Conditions"] * 2}}, "Predicate.Logical"),
-        ({"Type": "CONDITIONAL", "Predicate": {"Conditions": [{"JobName": "job"}]}}, r"Conditions\[0\]"),
-        ({"Type": "CONDITIONAL", "Predicate": {"Conditions": [{"State": "FAILED"}]}}, r"Conditions\[0\]"),
-        ({"Type": "CONDITIONAL", "Predicate": {"Conditions": [{"JobName": "job", "State": "RUNNING"}]}}, "State"),
+        ({"Type": "CONDITIONAL", "Predicate": {"Conditions": [{"JobName": "job"}]}}, "Logical operator"),
+        ({"Type": "CONDITIONAL", "Predicate": {"Conditions": [{"State": "FAILED"}]}}, "JobName or CrawlerName"),
+        ({"Type": "CONDITIONAL", "Predicate": AFTER_RUNNING}, "State"),
         ({"Type": "EVENT", "StartOnCreation": True}, "StartOnCreation"),
         ({"Type": "SOMETIMES"}, "type"),
         ({"Actions": []}, "Actions"),
         ({"Actions": [{}]}, r"Actions\[0\]"),
-        ({"Actions": [{"JobName": "job", "CrawlerName": "c"}]}, r"Actions\[0\]"),
+        ({"Actions": [{"JobName": "job", "CrawlerName": "c"}]}, "in an action"),
         ({"Actions": [{"JobName": "job", "Timeout": 99999}]}, "Timeout"),
         ({"Name": "x" * 256}, "name"),
     ],
@@ -132,7 +133,7 @@ def test_a_trigger_that_cannot_be_is_refused_with_the_reason(
 
 
 def test_all_jobs_of_a_trigger_must_exist(glue: Any, job: str) -> None:
-    with refused("EntityNotFoundException", "'nope'"):
+    with refused("EntityNotFoundException", "Job nope not found"):
         make_trigger(glue, jobs=(job, "nope"))
     assert glue.list_triggers()["TriggerNames"] == []
 
@@ -227,7 +228,7 @@ def test_a_deleted_trigger_is_gone_and_may_be_deleted_again(glue: Any, job: str)
     for _ in range(2):
         assert glue.delete_trigger(Name="trigger")["Name"] == "trigger"
     for call in (glue.get_trigger, glue.start_trigger, glue.stop_trigger):
-        with refused("EntityNotFoundException", "'trigger'"):
+        with refused("EntityNotFoundException", "Trigger trigger not found"):
             call(Name="trigger")
     with refused("EntityNotFoundException"):
         glue.update_trigger(Name="trigger", TriggerUpdate={})

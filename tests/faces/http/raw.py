@@ -47,10 +47,12 @@ def request(
         connection.close()
 
 
-def sign(served: Served, key: NewKey, body: bytes, headers: dict[str, str], *, path: str = "/") -> dict[str, str]:
+def sign(
+    served: Served, key: NewKey, body: bytes, headers: dict[str, str], *, path: str = "/", service: str = "glue"
+) -> dict[str, str]:
     """The headers of a request as botocore signs it, now."""
     unsigned = AWSRequest(method="POST", url=served.url + path, data=body, headers=headers)
-    SigV4Auth(Credentials(key.id, key.secret), "glue", "us-east-1").add_auth(unsigned)
+    SigV4Auth(Credentials(key.id, key.secret), service, "us-east-1").add_auth(unsigned)
     return {**dict(unsigned.headers.items()), "Host": f"127.0.0.1:{served.port}"}
 
 
@@ -59,6 +61,28 @@ def signed_call(served: Served, key: NewKey, action: str, body: Any, *, path: st
     raw = body if isinstance(body, bytes) else orjson.dumps(body)
     headers = sign(served, key, raw, {"X-Amz-Target": f"AWSGlue.{action}"}, path=path)
     return request(served, "POST", path, headers=headers, body=raw)
+
+
+class Line:
+    """One connection, kept open: for calls by the thousand."""
+
+    def __init__(self, served: Served, key: NewKey) -> None:
+        self._served, self._key = served, key
+        self._connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=DEADLINE)
+
+    def __enter__(self) -> "Line":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def call(self, action: str, body: Any) -> Answer:
+        raw = body if isinstance(body, bytes) else orjson.dumps(body)
+        headers = sign(self._served, self._key, raw, {"X-Amz-Target": f"AWSGlue.{action}"})
+        self._connection.request("POST", "/", body=raw, headers=headers)
+        response = self._connection.getresponse()
+        found = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, found, response.read())
 
 
 def exchange(served: Served, sent: bytes) -> bytes:

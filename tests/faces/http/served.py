@@ -15,6 +15,7 @@ from botocore.config import Config
 from starlette.applications import Starlette
 
 from waterclock.domain.access import Caller, Role
+from waterclock.domain.audit import Entry
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.rules import Rules
@@ -27,15 +28,21 @@ from waterclock.faces.http.health import Health
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
 from waterclock.services.access import Access, FirstStart, NewKey
+from waterclock.services.bookmarks import Bookmarks
+from waterclock.services.crawlers import Crawlers
+from waterclock.services.flows import Flows
 from waterclock.services.jobs import Jobs
+from waterclock.services.logs import Logs
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
+from waterclock.services.secrets import Secrets
+from waterclock.services.tags import Tags
 from waterclock.services.triggers import Triggers
+from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import access as access_ops
 from waterclock.stores.ops import claiming
 from waterclock.stores.ops.ending import end_attempts
 from waterclock.stores.ops.reading import get_attempt
-from waterclock.stores.sqlite import SqliteDatabase
 
 T = TypeVar("T")
 DEADLINE = 30.0
@@ -49,14 +56,19 @@ _numbers = itertools.count(1)
 class Served:
     """Start with `with`."""
 
-    def __init__(self, folder: Path, rules: Rules, *, auth: bool = True, body_seconds: float = 20.0) -> None:
+    def __init__(
+        self, folder: Path, rules: Rules, *, auth: bool = True, body_seconds: float = 20.0, url: str | None = None
+    ) -> None:
         self._folder = folder
+        self.path, self.logs = folder / "wc.db", folder / "logs"
+        self._url = url or f"sqlite:///{self.path}"
         self.rules = rules
         self._auth = auth
         self._body_seconds = body_seconds
         self._started = threading.Event()
         self._thread = threading.Thread(target=lambda: uvloop.run(self._main()), name="served")
         self._held: dict[str, Claimed] = {}
+        self.audit: list[Entry] = []
 
     def __enter__(self) -> "Served":
         self._thread.start()
@@ -70,10 +82,11 @@ class Served:
 
     async def _main(self) -> None:
         self.loop, self.stop = asyncio.get_running_loop(), asyncio.Event()
-        self.database = SqliteDatabase(str(self._folder / "wc.db"))
+        self.database = database_from_url(self._url)
         await self.database.open()
         await self.database.migrate()
-        self.access = Access(self.database, SecretBox(self._folder / "keys"))
+        self.box = SecretBox(self._folder / "keys")
+        self.access = Access(self.database, self.box)
         await self.access.first_start(self._keep)
         self.app = self._app()
         await serve(self.app, port=0, ready=self._ready, stop=self.stop, grace_seconds=1)
@@ -82,13 +95,24 @@ class Served:
     def _app(self) -> Starlette:
         jobs = Jobs(self.database, self.rules)
         triggers = Triggers(self.database, self.rules, {"glue": self.rules.fire})
-        services = Services(jobs=jobs, triggers=triggers, runs=Runs(self.database, jobs))
-        authenticate: Authenticate = Signatures(self.access, services={"glue"}) if self._auth else Anybody()
+        runs = Runs(self.database, jobs, {"glue": self.rules.fire})
+        services = Services(
+            jobs=jobs,
+            triggers=triggers,
+            runs=runs,
+            flows=Flows(self.database, self.rules, {"glue": self.rules.fire}),
+            logs=Logs(self.database, runs, self.logs, Secrets(self.database, self.box)),
+            bookmarks=Bookmarks(self.database, jobs),
+            tags=Tags(self.database),
+            crawlers=Crawlers(self.database),
+        )
+        authenticate: Authenticate = Signatures(self.access) if self._auth else Anybody()
         self.metrics = Metrics()
         return build_app(
             glue=Glue(services, authenticate, body_seconds=self._body_seconds),
             health=Health(self.database, self.access, self.metrics),
             metrics=self.metrics,
+            record=self.audit.append,
             body_seconds=self._body_seconds,
         )
 
@@ -103,9 +127,9 @@ class Served:
     def run(self, doing: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(doing, self.loop).result(DEADLINE)
 
-    def client(self, key: NewKey, **config: Any) -> Any:
+    def client(self, key: NewKey, service: str = "glue", **config: Any) -> Any:
         return _session.client(
-            "glue",
+            service,
             endpoint_url=self.url,
             region_name="us-east-1",
             aws_access_key_id=key.id,
@@ -117,7 +141,7 @@ class Served:
         """An organisation that nobody else uses."""
         number = f"{next(_numbers):012d}"
         org = self.run(self.database.write(access_ops.create_organisation, account=number, name=f"org {number}"))
-        return Account(served=self, org_id=org.id)
+        return Account(served=self, org_id=org.id, number=number)
 
     # What a worker does
 
@@ -131,15 +155,17 @@ class Served:
             self.run(self.database.write(claiming.release, node=CLAIMANT.node, attempt_ids=others))
         return self._held[run_id]
 
-    def begin(self, run_id: str) -> None:
+    def begin(self, run_id: str, *, log_path: str | None = None) -> None:
         attempt = self.claim(run_id).attempt
-        beginning = Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1)
+        beginning = Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1, log_path=log_path)
         assert not self.run(self.database.write(claiming.begin, [beginning])), "it is not ours any more"
 
-    def end(self, run_id: str, state: RunState = RunState.SUCCEEDED, message: str | None = None) -> None:
+    def end(
+        self, run_id: str, state: RunState = RunState.SUCCEEDED, message: str | None = None, bookmark: str | None = None
+    ) -> None:
         attempt = self.claim(run_id).attempt
-        outcome = Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, message=message)
-        assert self.run(self.database.write(end_attempts, [outcome])) == {attempt.id}
+        outcome = Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, message=message, bookmark=bookmark)
+        assert self.run(self.database.write(end_attempts, [outcome], {"glue": self.rules.fire})) == {attempt.id}
 
     def wire_state(self, account: "Account", run_id: str) -> RunState:
         found = self.run(self.database.read(get_attempt, org_id=account.org_id, wire_id=run_id))
@@ -153,6 +179,7 @@ class Account:
 
     served: Served
     org_id: int
+    number: str
     keys: dict[str, NewKey] = field(default_factory=dict)
 
     def key(self, role: Role = Role.AUTHOR, name: str | None = None) -> NewKey:
@@ -164,8 +191,8 @@ class Account:
             self.keys[name] = served.run(served.access.create_key(self.admin(), name))
         return self.keys[name]
 
-    def client(self, role: Role = Role.AUTHOR, name: str | None = None) -> Any:
-        return self.served.client(self.key(role, name))
+    def client(self, role: Role = Role.AUTHOR, name: str | None = None, *, service: str = "glue") -> Any:
+        return self.served.client(self.key(role, name), service)
 
     def admin(self) -> Caller:
         return replace(first_admin(address="", request_id=""), org_id=self.org_id)

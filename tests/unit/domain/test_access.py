@@ -1,6 +1,7 @@
 """Roles and owners."""
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -29,3 +30,17 @@ def test_only_the_owner_or_an_admin_changes_an_object() -> None:
     caller(Role.ADMIN, "root").owns("job", "j", "ann")
     with pytest.raises(Forbidden, match="belongs to 'ann'"):
         caller(Role.AUTHOR, "bob").owns("job", "j", "ann")
+
+
+def test_a_member_changes_what_the_group_owns_with_any_key() -> None:
+    ann = replace(caller(Role.AUTHOR), groups=frozenset({"etl", "reports"}))
+    for each in (ann, replace(ann, group="reports")):
+        each.owns("job", "j", "etl")
+        each.owns("job", "j", "ann")
+        with pytest.raises(Forbidden, match="belongs to 'other'"):
+            each.owns("job", "j", "other")
+
+
+def test_what_is_made_belongs_to_the_group_of_the_key_or_else_to_the_user() -> None:
+    ann = replace(caller(Role.AUTHOR), groups=frozenset({"etl"}))
+    assert (ann.owner, replace(ann, group="etl").owner) == ("ann", "etl")

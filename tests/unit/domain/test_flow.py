@@ -1,5 +1,6 @@
 """What fires in a flow, when it is over, and how an old run is taken up: without a store."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,6 +165,14 @@ def test_a_conditional_trigger_that_was_not_started_is_in_the_graph_and_never_fi
     idle = trigger("then", "two", conditions=(on("one"),), state=TriggerState.STANDBY)
     graph = graph_of("flow", [trigger("start", "one"), idle], FireRules())
     assert ready(graph, {graph.stages[0].nodes[0].id: OK}, {graph.stages[0].id}) == []
+
+
+def test_a_conditional_trigger_that_says_nothing_of_what_it_waits_for_never_fires() -> None:
+    """As those are that were stored before conditions were."""
+    old = trigger("then", "two", conditions=(on("one"),))
+    old = replace(old, spec=replace(old.spec, predicate=None))
+    graph = graph_of("flow", [trigger("start", "one"), old], FireRules())
+    assert names(ready(graph, {}, ())) == [graph.stages[0].id]
 
 
 def end(name: str, state: RunState = OK) -> JobEnd:

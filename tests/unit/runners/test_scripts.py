@@ -59,6 +59,7 @@ def test_a_file_url_names_any_file_unless_the_admin_narrows_it(scripts: Scripts,
         ("file:///tmp", "is not a file"),
         ("gopher://x/y.py", "known here: file://, s3://"),
         ("a\0b.py", "NUL"),
+        ("file:///etc/%00passwd", "NUL"),
     ],
 )
 def test_what_cannot_be_found_says_why(scripts: Scripts, location: str, reason: str) -> None:

@@ -33,11 +33,11 @@ async def test_it_makes_an_admin_whose_files_only_we_can_read(access: Access, tm
     for name in ("credentials", "token"):
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
     secret = await access.secret_of(key_in(tmp_path / "credentials"))
-    user = await access.user_of_token((tmp_path / "token").read_text().strip())
+    identity = await access.identity_of((tmp_path / "token").read_text().strip())
     assert secret
-    assert user
-    assert secret.user == user
-    assert user.role == "admin"
+    assert identity
+    assert secret.identity == identity
+    assert identity.user.role == "admin"
 
 
 async def test_the_second_start_changes_nothing(access: Access, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ async def show_me(call: Call) -> Response:
     caller = call.caller
     rights = sorted(right.name.lower() for right in RIGHTS[caller.role])
     about = {"name": caller.user, "role": caller.role, "org_id": caller.org_id, "account": caller.account}
-    return json({**about, "rights": rights})
+    return json({**about, "rights": rights, "groups": sorted(caller.groups), "owner": caller.owner})
 
 
 async def list_users(call: Call) -> Response:
@@ -48,9 +48,9 @@ async def list_keys(call: Call) -> Response:
 
 async def create_key(call: Call) -> Response:
     """The only time that the secret is shown."""
-    await call.body({})
-    key = await call.context.access.create_key(call.caller, call.name())
-    return json({"id": key.id, "secret": key.secret, "user": call.name()}, 201)
+    given = await call.body({"group": text()})
+    key = await call.context.access.create_key(call.caller, call.name(), group=given.get("group"))
+    return json({"id": key.id, "secret": key.secret, "user": call.name(), "group": given.get("group")}, 201)
 
 
 async def revoke_key(call: Call) -> Response:
@@ -66,11 +66,14 @@ async def list_tokens(call: Call) -> Response:
 
 async def create_token(call: Call) -> Response:
     """The only time that the token is shown."""
-    given = await call.body({"name": text(), "expires_at": moment}, required=("name",))
+    given = await call.body({"name": text(), "expires_at": moment, "group": text()}, required=("name",))
+    group = given.get("group")
     expires_at = from_datetime(given["expires_at"]) if "expires_at" in given else None
-    token = await call.context.access.create_token(call.caller, call.name(), given["name"], expires_at=expires_at)
-    shown = {"token": token, "name": given["name"], "user": call.name(), "expires_at": to_iso_or_none(expires_at)}
-    return json(shown, 201)
+    token = await call.context.access.create_token(
+        call.caller, call.name(), given["name"], expires_at=expires_at, group=group
+    )
+    shown = {"token": token, "name": given["name"], "user": call.name(), "group": group}
+    return json({**shown, "expires_at": to_iso_or_none(expires_at)}, 201)
 
 
 async def revoke_token(call: Call) -> Response:
@@ -88,6 +91,7 @@ def _user(user: User) -> dict[str, object]:
 def _credential(credential: Credential) -> dict[str, object]:
     return {
         "id": credential.id,
+        "group": credential.group,
         "created_at": to_iso(credential.created_at),
         "expires_at": to_iso_or_none(credential.expires_at),
         "revoked_at": to_iso_or_none(credential.revoked_at),

@@ -13,12 +13,14 @@ from waterclock.domain.errors import InvalidInput
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.errors import BodyTooLarge
 from waterclock.faces.api.fields import NAME_LENGTH, Fields, integer, read, text, written
+from waterclock.faces.http.marks import mark_resource
 from waterclock.services.paging import Page, PageRequest
 
 LONGEST_PAGE: Final = 1_000
 USUAL_PAGE: Final = 100
 PAGING: Final[Fields] = {"size": written(integer(1, LONGEST_PAGE)), "token": text(2_000)}
 
+NAMED: Final = ("name", "job")  # what a body is about
 OURS: Final = "api"
 NAMESPACES: Final = (OURS, "glue", "lake", "chains")
 
@@ -52,7 +54,14 @@ class Call:
             found = orjson.loads(data)
         except orjson.JSONDecodeError as problem:
             raise InvalidInput(f"the body is not JSON: {problem}") from None
-        return read(found, fields, required=required)
+        given = read(found, fields, required=required)
+        if not self.request.path_params:
+            self.is_about(*(given[name] for name in NAMED if name in given))
+        return given
+
+    def is_about(self, *names: str) -> None:
+        """For the audit, where the path does not say it."""
+        mark_resource(self.request.scope, "/".join(names))
 
     async def _bytes(self) -> bytes:
         limit, data = self.context.settings.body_limit_bytes, bytearray()

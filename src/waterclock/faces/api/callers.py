@@ -22,10 +22,10 @@ async def caller_of(request: Request, context: Context) -> Caller:
     token = auth.bearer_token(request.scope["headers"])
     if token is None:
         raise Unauthenticated("send a token: Authorization: Bearer wct_…")
-    user = await context.access.user_of_token(token)
-    if user is None:
+    identity = await context.access.identity_of(token)
+    if identity is None:
         raise Unauthenticated("the token is unknown, revoked or expired")
-    return auth.caller_of(user, address=address, request_id=request_id)
+    return auth.caller_of(identity, address=address, request_id=request_id)
 
 
 def _not_from_a_foreign_page(request: Request) -> None:

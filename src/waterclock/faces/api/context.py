@@ -4,10 +4,15 @@ import asyncio
 from dataclasses import dataclass
 
 from waterclock.services.access import Access
+from waterclock.services.audit.reading import Audit
+from waterclock.services.bookmarks import Bookmarks
 from waterclock.services.cluster import Cluster
+from waterclock.services.flows import Flows
+from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
 from waterclock.services.runs import Runs
+from waterclock.services.secrets import Secrets
 from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 
@@ -16,9 +21,14 @@ from waterclock.settings import Settings
 class Context:
     settings: Settings
     access: Access
+    groups: Groups
+    audit: Audit
     jobs: Jobs
     triggers: Triggers
     runs: Runs
+    flows: Flows
     logs: Logs
+    bookmarks: Bookmarks
+    secrets: Secrets
     cluster: Cluster
     stopping: asyncio.Event | None = None  # set when the server is to stop: then nobody is kept following

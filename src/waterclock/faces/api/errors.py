@@ -36,7 +36,7 @@ ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
     (WaterclockError, 500, "internal"),
 )
 # Names that the layers below use, where this face has another.
-FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_at"}
+FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_at", "NodeIds": "nodes"}
 
 
 def answer(error: WaterclockError) -> Response:

@@ -10,12 +10,25 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import Receive, Scope, Send
 
 from waterclock.domain.errors import NotFound, WaterclockError
-from waterclock.faces.api import access, cluster, jobs, logs, runs, schedules, triggers
+from waterclock.faces.api import (
+    access,
+    audit,
+    bookmarks,
+    cluster,
+    groups,
+    jobs,
+    logs,
+    runs,
+    schedules,
+    secrets,
+    triggers,
+    workflows,
+)
 from waterclock.faces.api.call import Call, Handler
 from waterclock.faces.api.callers import caller_of
 from waterclock.faces.api.context import Context
-from waterclock.faces.api.errors import MethodRefused, answer
-from waterclock.faces.http.marks import mark
+from waterclock.faces.api.errors import MethodRefused, answer, described
+from waterclock.faces.http.marks import mark, mark_caller, mark_error, mark_resource
 
 PREFIX: Final = "/api/v1"
 
@@ -54,9 +67,12 @@ class ApiRoute(BaseRoute):
     async def _answer(self, request: Request) -> Response:
         try:
             caller = await caller_of(request, self._context)
+            mark_caller(request.scope, caller)
+            mark_resource(request.scope, "/".join(request.path_params.values()))
             handler = self._handler(request)
             response = await handler(Call(context=self._context, caller=caller, request=request))
         except WaterclockError as error:
+            mark_error(request.scope, str(described(error)["type"]))
             return answer(error)
         response.headers["x-request-id"] = caller.request_id
         return response
@@ -106,10 +122,15 @@ def _decoded(segment: str) -> str | None:
 
 TABLE: Final = (
     *jobs.ROUTES,
+    *bookmarks.ROUTES,
+    *secrets.ROUTES,
     *triggers.ROUTES,
+    *workflows.ROUTES,
     *runs.ROUTES,
     *logs.ROUTES,
     *access.ROUTES,
+    *groups.ROUTES,
+    *audit.ROUTES,
     *cluster.ROUTES,
     *schedules.ROUTES,
 )

@@ -66,6 +66,7 @@ def rendered(attempt: Attempt) -> dict[str, object]:
 async def start_run(call: Call) -> Response:
     given = await call.body({**REQUEST, "namespace": namespace}, required=("job",))
     (started,) = await call.context.runs.start(call.caller, given.get("namespace", OURS), [_request(given)])
+    call.is_about(given["job"], started.wire_id)
     return json(_started(started), 201)
 
 
@@ -74,6 +75,7 @@ async def start_batch(call: Call) -> Response:
     requests = several(inner(REQUEST, required=("job",)), MOST_AT_ONCE, least=1)
     given = await call.body({"runs": requests, "namespace": namespace}, required=("runs",))
     wanted = [_request(each) for each in given["runs"]]
+    call.is_about(", ".join(dict.fromkeys(each.job_name for each in wanted)))
     started = await call.context.runs.start(call.caller, given.get("namespace", OURS), wanted)
     return json({"runs": [_started(each) for each in started]}, 201)
 
@@ -104,6 +106,7 @@ async def stop_run(call: Call) -> Response:
 
 async def stop_runs(call: Call) -> Response:
     given = await call.body({"ids": several(text(), MOST_AT_ONCE, least=1)}, required=("ids",))
+    call.is_about(", ".join(given["ids"]))
     answers = await call.context.runs.stop(call.caller, given["ids"])
     return json({"runs": [_answered(answer) for answer in answers]}, 202)
 

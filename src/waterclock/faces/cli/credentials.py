@@ -11,6 +11,7 @@ from waterclock.faces.cli.output import as_json, print_json, print_list, say
 from waterclock.faces.cli.parameters import MOMENT
 
 of_user = click.option("--user", "user_name", help="Whose.  [default: yours]")
+for_group = click.option("--group", help="What is made with it belongs to this group of the user.")
 
 
 @click.group()
@@ -20,6 +21,7 @@ def key() -> None:
     \b
     Examples:
       waterclock key create ann > ann.credentials
+      waterclock key create ann --group etl > etl.credentials
       waterclock key list ann
       waterclock key revoke AKWC… --user ann
     """
@@ -27,11 +29,12 @@ def key() -> None:
 
 @key.command("create")
 @click.argument("user_name", metavar="[USER]", required=False)
+@for_group
 @as_json
 @connected
-def create_key(client: Client, user_name: str | None, as_json: bool) -> None:
+def create_key(client: Client, user_name: str | None, group: str | None, as_json: bool) -> None:
     """Make a key and print it, once, in the AWS credentials format."""
-    made = client.post(path("users", _whose(client, user_name), "keys"))
+    made = client.post(path("users", _whose(client, user_name), "keys"), {"group": group})
     if as_json:
         print_json(made)
     else:
@@ -46,7 +49,8 @@ def create_key(client: Client, user_name: str | None, as_json: bool) -> None:
 def list_keys(client: Client, user_name: str | None, as_json: bool) -> None:
     """List a user's keys, without their secrets."""
     found = client.get(path("users", _whose(client, user_name), "keys"))["items"]
-    print_list(found, {"ID": lambda each: each["id"], **_times()}, to_json=as_json)
+    columns = {"ID": lambda each: each["id"], "GROUP": lambda each: each["group"], **_times()}
+    print_list(found, columns, to_json=as_json)
 
 
 @key.command("revoke")
@@ -75,12 +79,12 @@ def token() -> None:
 @token.command("create")
 @click.argument("name")
 @of_user
+@for_group
 @click.option("--expires", "expires_at", type=MOMENT, help="When it ends.  [default: never]")
 @as_json
 @connected
-def create_token(client: Client, name: str, user_name: str | None, expires_at: str | None, as_json: bool) -> None:
+def create_token(client: Client, user_name: str | None, as_json: bool, **body: Any) -> None:
     """Make a token and print it, once; NAME is for telling it from others."""
-    body = {"name": name, "expires_at": expires_at}
     made = client.post(path("users", _whose(client, user_name), "tokens"), body)
     print_json(made) if as_json else click.echo(made["token"])
     say("the token is not shown again")
@@ -93,8 +97,8 @@ def create_token(client: Client, name: str, user_name: str | None, expires_at: s
 def list_tokens(client: Client, user_name: str | None, as_json: bool) -> None:
     """List a user's tokens, without their secrets."""
     found = client.get(path("users", _whose(client, user_name), "tokens"))["items"]
-    columns = {"ID": lambda each: each["id"], "NAME": lambda each: each["name"], **_times()}
-    print_list(found, columns, to_json=as_json)
+    columns = {"ID": lambda each: each["id"], "NAME": lambda each: each["name"]}
+    print_list(found, {**columns, "GROUP": lambda each: each["group"], **_times()}, to_json=as_json)
 
 
 @token.command("revoke")

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import click
 
+from waterclock.faces.cli.bookmark import bookmark
 from waterclock.faces.cli.client import Client, path
 from waterclock.faces.cli.connecting import connected
 from waterclock.faces.cli.failure import Refused
@@ -30,6 +31,9 @@ def job() -> None:
       waterclock job update load --timeout 1200
       waterclock job list --json
     """
+
+
+job.add_command(bookmark)
 
 
 def settings(command: Callable[..., None]) -> Callable[..., None]:

@@ -50,7 +50,11 @@ def _cell(value: object) -> str:
             text = json.dumps(value, ensure_ascii=False)
         case _:
             text = str(value)
-    # A name must not move the cursor or colour the screen.
+    return printable(text)
+
+
+def printable(text: str) -> str:
+    """A name must not move the cursor or colour the screen."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 

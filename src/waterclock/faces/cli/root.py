@@ -23,12 +23,17 @@ COMMANDS: Final = {
     "migrate": f"{_HERE}.serving:migrate",
     "job": f"{_HERE}.job:job",
     "trigger": f"{_HERE}.trigger:trigger",
+    "workflow": f"{_HERE}.workflow:workflow",
     "run": f"{_HERE}.run:run",
     "cron": f"{_HERE}.cron:cron",
+    "import": f"{_HERE}.importing.command:importing",
     "status": f"{_HERE}.status:status",
     "user": f"{_HERE}.user:user",
+    "group": f"{_HERE}.group:group",
     "key": f"{_HERE}.credentials:key",
     "token": f"{_HERE}.credentials:token",
+    "audit": f"{_HERE}.audit:audit",
+    "secret": f"{_HERE}.secret:secret",
 }
 
 

@@ -3,7 +3,6 @@
 WaterclockError
 ├── WireError                 the request never reached an action
 │   ├── UnknownOperation      no target, or an action that is not served
-│   ├── NotServedYet          an action of Glue's that comes later
 │   ├── SerializationFailed   the body is not a JSON object
 │   ├── BodyTooLarge          refused before it was read
 │   └── BodyTooSlow           it did not arrive in time, or not at all
@@ -27,7 +26,9 @@ from waterclock.domain.errors import (
     Unauthenticated,
     Unavailable,
     WaterclockError,
+    WrongState,
 )
+from waterclock.faces.glue.wording import worded
 from waterclock.faces.sigv4 import SignatureRefused
 
 
@@ -44,14 +45,6 @@ class UnknownOperation(WireError):
         super().__init__(
             f"The operation {action!r} is not served here" if action else "X-Amz-Target names no operation"
         )
-
-
-class NotServedYet(WireError):
-    name = "OperationNotSupportedException"
-
-    def __init__(self, action: str) -> None:
-        self.action = action
-        super().__init__(f"{action} is not served yet")
 
 
 class SerializationFailed(WireError):
@@ -81,11 +74,14 @@ class Refusal:
 
 INTERNAL: Final = "InternalServiceException"
 
+Table = tuple[tuple[type[WaterclockError], str, int], ...]
+
 # Searched from the top: a subclass stands above its parent.
-TABLE: Final[tuple[tuple[type[WaterclockError], str, int], ...]] = (
+TABLE: Final[Table] = (
     (InvalidInput, "InvalidInputException", 400),
     (NotFound, "EntityNotFoundException", 400),
     (AlreadyExists, "AlreadyExistsException", 400),
+    (WrongState, "IllegalWorkflowStateException", 400),
     (NotAllowed, "InvalidInputException", 400),
     (ConcurrentRunsExceeded, "ConcurrentRunsExceededException", 400),
     (CannotRun, "InvalidInputException", 400),
@@ -95,14 +91,14 @@ TABLE: Final[tuple[tuple[type[WaterclockError], str, int], ...]] = (
 )
 
 
-def refusal(error: BaseException) -> Refusal:
+def refusal(error: BaseException, table: Table = TABLE, *, internal: str = INTERNAL) -> Refusal:
     """What the caller is told. An error that nobody foresaw says nothing about itself: its text is for our log only."""
     match error:
         case WireError():
             return Refusal(name=error.name, message=str(error), status=error.status)
         case SignatureRefused():
             return Refusal(name=error.code, message=str(error), status=403)
-    for kind, name, status in TABLE:
+    for kind, name, status in table:
         if isinstance(error, kind):
-            return Refusal(name=name, message=str(error), status=status)
-    return Refusal(name=INTERNAL, message="An internal error occurred", status=500)
+            return Refusal(name=name, message=worded(error), status=status)
+    return Refusal(name=internal, message="An internal error occurred", status=500)

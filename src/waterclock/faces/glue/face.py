@@ -1,44 +1,48 @@
 """The Glue face as an ASGI app: `POST /` in AWS JSON 1.1. Each action is a handler; the table of them is at the foot.
 
-The order keeps hostile requests cheap: the size of the body, then the signature, then the target, then the JSON, then
-the model. A refusal is a reply; what nobody foresaw is raised, for the app to log and to answer without details.
+The same endpoint serves what Glue's clients call beside it, each service in its own protocol: a target names its
+service, a form is of the query protocol, and all else is taken for Glue.
+
+The order keeps hostile requests cheap: the size of the body, then the signature, then the action, then the body as
+JSON or a form, then the model. A refusal is a reply; what nobody foresaw is raised, for the app to log and to answer
+without details.
 """
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
-from typing import Any, Final, Protocol
+from collections.abc import AsyncIterator, Collection, Mapping
+from typing import Final, Protocol
 
 from starlette.types import Receive, Scope, Send
 
 from waterclock.domain.access import Caller
 from waterclock.domain.errors import WaterclockError
-from waterclock.faces.glue import jobs, model, runs, triggers
-from waterclock.faces.glue.errors import BodyTooSlow, NotServedYet
-from waterclock.faces.glue.protocol import (
-    BODY_LIMIT,
-    Reply,
-    failure,
-    new_request_id,
-    parse_body,
-    parse_target,
-    read_body,
-    success,
-)
+from waterclock.faces.glue import bookmarks, crawlers, jobs, model, runs, tags, triggers, workflows
+from waterclock.faces.glue.about import resource_made, resource_of
+from waterclock.faces.glue.around import query
+from waterclock.faces.glue.around.iam import IAM
+from waterclock.faces.glue.around.logs import LOGS
+from waterclock.faces.glue.around.sts import STS
+from waterclock.faces.glue.aws_service import AwsService, JsonService
+from waterclock.faces.glue.errors import BodyTooSlow
+from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, Reply, new_request_id, read_body
 from waterclock.faces.glue.services import Handler, Services
 from waterclock.faces.http.body import drain
-from waterclock.faces.http.marks import mark, request_id_of
+from waterclock.faces.http.marks import mark, mark_caller, mark_error, mark_resource, request_id_of
 from waterclock.faces.sigv4 import SignedRequest
 
 BODY_SECONDS: Final = 20.0
+TARGET: Final = b"x-amz-target"
 
 log = logging.getLogger(__name__)
 
 
 class Authenticate(Protocol):
-    """Who signed the request; `Unauthenticated` where nobody did."""
+    """Who signed the request, for one of these services; `Unauthenticated` where nobody did."""
 
-    async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller: ...
+    async def __call__(
+        self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
+    ) -> Caller: ...
 
 
 class Glue:
@@ -59,32 +63,40 @@ class Glue:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request_id = request_id_of(scope) or new_request_id()
-        mark(scope, face="glue")
+        service = _service(scope["headers"])
+        mark(scope, face=service.name)
         try:
-            reply = success(await self._answer(scope, receive, request_id), request_id=request_id)
-        except WaterclockError as refused:
-            reply = failure(refused, request_id=request_id)
+            reply = await self._answer(service, scope, receive, request_id)
+        except WaterclockError as error:
+            refused = service.refusal(error)
+            mark_error(scope, refused.name)
+            reply = service.failure(refused, request_id=request_id)
             if reply.status >= 500:
-                log.error("request %s failed: %s", request_id, refused)
+                log.error("request %s failed: %s", request_id, error)
         await _send(reply, receive, send)
 
-    async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:
+    async def _answer(self, service: AwsService, scope: Scope, receive: Receive, request_id: str) -> Reply:
         headers = scope["headers"]
+        body = await self._body(headers, receive)
         signed = SignedRequest(
             method=scope["method"],
             raw_path=scope["raw_path"],
             raw_query=scope["query_string"],
             headers=headers,
-            body=await self._body(headers, receive),
+            body=body,
         )
+        service = service.named_in(body)
         address = scope["client"][0] if scope.get("client") else ""
-        caller = await self._authenticate(signed, address=address, request_id=request_id)
-        action = parse_target(_header(headers, b"x-amz-target"), model.ACTIONS)
-        mark(scope, face="glue", action=action)
-        handler = HANDLERS.get(action)
-        if handler is None:
-            raise NotServedYet(action)
-        return await handler(self._services, caller, model.validate(action, parse_body(signed.body)))
+        caller = await self._authenticate(signed, services=service.scopes, address=address, request_id=request_id)
+        mark_caller(scope, caller)
+        action = service.action(_header(headers, TARGET), body)
+        mark(scope, face=service.name, action=action)
+        given = service.read(action, body)
+        mark_resource(scope, resource_of(given))
+        result = await service.handlers[action](self._services, caller, given)
+        if made := resource_made(given, result):
+            mark_resource(scope, made)
+        return service.success(action, result, request_id=request_id)
 
     async def _body(self, headers: list[tuple[bytes, bytes]], receive: Receive) -> bytes:
         declared = _header(headers, b"content-length")
@@ -93,6 +105,14 @@ class Glue:
                 return await read_body(_chunks(receive), declared=declared, limit=self._body_limit)
         except TimeoutError:
             raise BodyTooSlow(f"The request body did not arrive within {self._body_seconds:g} s") from None
+
+
+def _service(headers: list[tuple[bytes, bytes]]) -> AwsService:
+    target = _header(headers, TARGET)
+    if target is None:
+        is_form = (_header(headers, b"content-type") or "").startswith(query.CONTENT_TYPE)
+        return QUERY if is_form else GLUE
+    return BY_PREFIX.get(target.partition(".")[0], GLUE)
 
 
 async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
@@ -124,4 +144,16 @@ def _header(headers: list[tuple[bytes, bytes]], wanted: bytes) -> str | None:
     return None
 
 
-HANDLERS: Final[Mapping[str, Handler]] = {**jobs.ACTIONS, **runs.ACTIONS, **triggers.ACTIONS}
+HANDLERS: Final[Mapping[str, Handler]] = {
+    **jobs.ACTIONS,
+    **runs.ACTIONS,
+    **bookmarks.ACTIONS,
+    **triggers.ACTIONS,
+    **workflows.ACTIONS,
+    **tags.ACTIONS,
+    **crawlers.ACTIONS,
+}
+
+GLUE: Final = JsonService(name="glue", prefix=TARGET_PREFIX, model=model.GLUE, handlers=HANDLERS)
+QUERY: Final = query.of(STS, IAM)
+BY_PREFIX: Final[Mapping[str, AwsService]] = {service.prefix: service for service in (GLUE, LOGS)}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.job import JobSpec
+from waterclock.faces.glue.wording import CAPACITY_AND_WORKERS, TWO_CAPACITIES, Worded
 
 MODULES_ARGUMENT: Final = "--additional-python-modules"
 MOST_RETRIES: Final = 10
@@ -28,7 +29,7 @@ def job_spec(definition: Mapping[str, Any]) -> JobSpec:
     command = definition["Command"]
     defaults = definition.get("DefaultArguments", {})
     fixed = definition.get("NonOverridableArguments", {})
-    _check_capacity(definition)
+    check_capacity(definition)
     return JobSpec(
         kind=kind_of(command),
         script=_script(command),
@@ -74,9 +75,12 @@ def _script(command: Mapping[str, Any]) -> str | None:
     return location
 
 
-def _check_capacity(definition: Mapping[str, Any]) -> None:
-    if "MaxCapacity" in definition and ("WorkerType" in definition or "NumberOfWorkers" in definition):
-        raise InvalidInput("do not set it together with WorkerType and NumberOfWorkers", field="MaxCapacity")
+def check_capacity(body: Mapping[str, Any]) -> None:
+    """AllocatedCapacity is the old name of MaxCapacity; workers say it in another way."""
+    if "MaxCapacity" in body and "AllocatedCapacity" in body:
+        raise Worded(TWO_CAPACITIES, field="AllocatedCapacity")
+    if "MaxCapacity" in body and ("WorkerType" in body or "NumberOfWorkers" in body):
+        raise Worded(CAPACITY_AND_WORKERS, field="MaxCapacity")
 
 
 def _within(field: str, value: int, least: int, most: int) -> int:

@@ -6,9 +6,10 @@ from typing import Any, Final
 from waterclock.domain.access import Caller
 from waterclock.domain.errors import NotFound
 from waterclock.domain.job import Job, JobSpec
+from waterclock.domain.tagging import Taggable
 from waterclock.faces.glue.job_spec import job_spec
 from waterclock.faces.glue.render import job_wire
-from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged, tagged
+from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged
 
 PAGE: Final = 100
 # A job cannot be without these: an update that leaves them out keeps them. All else is overwritten, as AWS does.
@@ -49,10 +50,12 @@ async def get_jobs(services: Services, caller: Caller, body: Body) -> Wire:
 
 
 async def list_jobs(services: Services, caller: Caller, body: Body) -> Wire:
-    """Tags filter what a page shows: a page may be short, the token tells whether there is more."""
-    page = await services.jobs.list(caller, [NAMESPACE], page_of(body, size=PAGE))
-    names = [job.name for job in page.items if tagged(job.tags, body.get("Tags", {}))]
-    return paged("JobNames", names, page.next_token)
+    asked = page_of(body, size=PAGE)
+    if body.get("Tags"):
+        found = await services.tags.names(caller, Taggable.JOB, NAMESPACE, body["Tags"], asked)
+        return paged("JobNames", list(found.items), found.next_token)
+    page = await services.jobs.list(caller, [NAMESPACE], asked)
+    return paged("JobNames", [job.name for job in page.items], page.next_token)
 
 
 async def batch_get_jobs(services: Services, caller: Caller, body: Body) -> Wire:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 import orjson
 
-from waterclock.faces.glue.errors import BodyTooLarge, SerializationFailed, UnknownOperation, refusal
+from waterclock.faces.glue.errors import BodyTooLarge, Refusal, SerializationFailed, UnknownOperation
 
 CONTENT_TYPE: Final = "application/x-amz-json-1.1"
 TARGET_PREFIX: Final = "AWSGlue"
@@ -28,10 +28,10 @@ class Reply:
     body: bytes
 
 
-def parse_target(target: str | None, served: Container[str]) -> str:
+def parse_target(target: str | None, served: Container[str], *, prefix: str = TARGET_PREFIX) -> str:
     """The action that `X-Amz-Target: AWSGlue.GetJob` names, if it is among those served."""
-    prefix, _, action = (target or "").partition(".")
-    if prefix != TARGET_PREFIX or action not in served:
+    given, _, action = (target or "").partition(".")
+    if given != prefix or action not in served:
         raise UnknownOperation(_printable(target) if target else None)
     return action
 
@@ -67,13 +67,15 @@ def success(result: Mapping[str, Any], *, request_id: str) -> Reply:
     return Reply(status=200, headers=_headers(request_id), body=body)
 
 
-def failure(error: BaseException, *, request_id: str) -> Reply:
-    refused = refusal(error)
-    body = orjson.dumps({"__type": refused.name, "Message": _encodable(refused.message)})
-    headers = _headers(request_id)
-    if refused.status in UNREAD_BODY:
-        headers["connection"] = "close"  # the rest of the body is still on its way: it must not be read as a request
-    return Reply(status=refused.status, headers=headers, body=body)
+def failure(refused: Refusal, *, request_id: str, told_as: str = "Message") -> Reply:
+    """`told_as` is what the service calls its message: AWS's own do not agree on the case."""
+    body = orjson.dumps({"__type": refused.name, told_as: encodable(refused.message)})
+    return Reply(status=refused.status, headers={**_headers(request_id), **closing(refused)}, body=body)
+
+
+def closing(refused: Refusal) -> Mapping[str, str]:
+    """While the rest of the body is still on its way it must not be read as a request."""
+    return {"connection": "close"} if refused.status in UNREAD_BODY else {}
 
 
 def new_request_id() -> str:
@@ -110,9 +112,9 @@ def _items(container: dict[str, Any] | list[Any]) -> Any:
 
 
 def _printable(text: str) -> str:
-    return _encodable(text[:128])
+    return encodable(text[:128])
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """Lone surrogates cannot be written as UTF-8; an error must never fail to be told."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -67,7 +67,7 @@ def run_wire(attempt: Attempt, *, now: Moment) -> Wire:
         "Arguments": attempt.arguments,
         "PredecessorRuns": [],
         "ExecutionTime": execution_seconds(attempt, now),
-        "LogGroupName": LOG_GROUPS.get(attempt.kind, OTHER_LOG_GROUP),
+        "LogGroupName": log_group(attempt.kind),
     }
     if attempt.timeout_seconds is not None:
         wire["Timeout"] = -(-attempt.timeout_seconds // 60)
@@ -81,6 +81,11 @@ def run_wire(attempt: Attempt, *, now: Moment) -> Wire:
     }
     wire.update((name, value) for name, value in optional.items() if value)
     return wire
+
+
+def log_group(kind: str) -> str:
+    """What its log is found under, with /output after it."""
+    return LOG_GROUPS.get(kind, OTHER_LOG_GROUP)
 
 
 def previous_id(attempt: Attempt) -> str | None:

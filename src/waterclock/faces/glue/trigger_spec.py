@@ -7,12 +7,17 @@ from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.schedule import Every, Schedule, parse_schedule, to_json
-from waterclock.domain.trigger import Action, Target, TriggerSpec, TriggerType
+from waterclock.domain.trigger import Action, Condition, Logical, Predicate, Target, TriggerSpec, TriggerType
 from waterclock.faces.glue.job_spec import notify_after_seconds, timeout_seconds
+from waterclock.faces.glue.wording import NO_OPERATOR, NO_PREDICATE, NO_STATE, NOTHING_WATCHED, TWO_TARGETS, Worded
 
 # AWS knows UTC only; crontabs have long named another zone in this way.
 _ZONE: Final = re.compile(r"\s*(?:CRON_TZ|TZ)=(\S+)\s+(.*)", re.DOTALL)
-_CONDITION_STATES: Final = ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")
+# What a condition watches → the member that says for which state, what it is, and the states to wait for.
+_STATES: Final = {
+    "JobName": ("State", Target.JOB, ("SUCCEEDED", "STOPPED", "FAILED", "TIMEOUT")),
+    "CrawlerName": ("CrawlState", Target.CRAWLER, ("SUCCEEDED", "FAILED", "CANCELLED")),
+}
 _STARTS_ON_CREATION: Final = (TriggerType.SCHEDULED, TriggerType.CONDITIONAL)
 
 
@@ -20,13 +25,14 @@ def trigger_spec(definition: Mapping[str, Any], *, now: datetime) -> TriggerSpec
     """`definition` is a body that the model has let through; `now` is when a `rate()` begins to count."""
     kind = TriggerType(definition["Type"])
     expression, schedule = _schedule(kind, definition.get("Schedule"), now)
-    _check_predicate(kind, definition.get("Predicate"))
+    predicate = _predicate(kind, definition.get("Predicate"))
     return TriggerSpec(
         type=kind,
         actions=_actions(definition.get("Actions", ())),
         expression=expression,
         schedule=None if schedule is None else to_json(schedule),
         flow_name=definition.get("WorkflowName"),
+        predicate=predicate,
     )
 
 
@@ -72,7 +78,9 @@ def _actions(given: Sequence[Mapping[str, Any]]) -> tuple[Action, ...]:
 
 def _action(number: int, given: Mapping[str, Any]) -> Action:
     job, crawler = given.get("JobName"), given.get("CrawlerName")
-    if (job is None) == (crawler is None):
+    if job is not None and crawler is not None:
+        raise Worded(TWO_TARGETS, field=f"Actions[{number}]")
+    if job is None and crawler is None:
         raise InvalidInput("give either JobName or CrawlerName", field=f"Actions[{number}]")
     return Action(
         target=Target.CRAWLER if job is None else Target.JOB,
@@ -83,24 +91,38 @@ def _action(number: int, given: Mapping[str, Any]) -> Action:
     )
 
 
-def _check_predicate(kind: TriggerType, predicate: Mapping[str, Any] | None) -> None:
-    conditions = (predicate or {}).get("Conditions", ())
+def _predicate(kind: TriggerType, given: Mapping[str, Any] | None) -> Predicate | None:
+    conditions = (given or {}).get("Conditions", ())
     if kind is TriggerType.CONDITIONAL and not conditions:
-        raise InvalidInput("a trigger of type CONDITIONAL needs a predicate with conditions", field="Predicate")
-    if kind is not TriggerType.CONDITIONAL and predicate:
+        raise Worded(NO_PREDICATE, field="Predicate")
+    if kind is not TriggerType.CONDITIONAL and given:
         raise InvalidInput(f"a trigger of type {kind} takes no predicate", field="Predicate")
-    if len(conditions) > 1 and "Logical" not in (predicate or {}):
+    if not given:
+        return None
+    if len(conditions) > 1 and "Logical" not in given:
         raise InvalidInput("several conditions need AND or ANY", field="Predicate.Logical")
-    for number, condition in enumerate(conditions):
-        _check_condition(f"Predicate.Conditions[{number}]", condition)
+    return Predicate(
+        logical=Logical(given.get("Logical", Logical.AND)),
+        conditions=tuple(_condition(f"Predicate.Conditions[{n}]", each) for n, each in enumerate(conditions)),
+    )
 
 
-def _check_condition(field: str, condition: Mapping[str, Any]) -> None:
-    named = {"JobName", "CrawlerName"} & condition.keys()
-    if len(named) != 1:
+def _condition(field: str, given: Mapping[str, Any]) -> Condition:
+    watched = [name for name in _STATES if name in given]
+    if not watched:
+        raise Worded(NOTHING_WATCHED, field=field)
+    if len(watched) > 1:
         raise InvalidInput("give either JobName or CrawlerName", field=field)
-    state = "State" if "JobName" in condition else "CrawlState"
-    if state not in condition:
-        raise InvalidInput(f"needs {state}", field=field)
-    if state == "State" and condition[state] not in _CONDITION_STATES:
-        raise InvalidInput(f"must be one of {', '.join(_CONDITION_STATES)}", field=f"{field}.State")
+    if "LogicalOperator" not in given:
+        raise Worded(NO_OPERATOR, field=f"{field}.LogicalOperator")
+    member, target, states = _STATES[watched[0]]
+    return Condition(target=target, name=given[watched[0]], state=_state(field, given, member, target, states))
+
+
+def _state(field: str, given: Mapping[str, Any], member: str, watched: Target, states: Sequence[str]) -> str:
+    if member not in given:
+        raise Worded(NO_STATE.format(watched=watched, states=", ".join(states)), field=f"{field}.{member}")
+    state = str(given[member])
+    if state not in states:
+        raise InvalidInput(f"must be one of {', '.join(states)}", field=f"{field}.{member}", value=state)
+    return state

@@ -7,9 +7,10 @@ from typing import Any, Final
 from waterclock.domain.access import Caller
 from waterclock.domain.errors import InvalidInput, NotFound
 from waterclock.domain.moment import to_datetime
+from waterclock.domain.tagging import Taggable
 from waterclock.domain.trigger import Trigger, TriggerSpec
 from waterclock.faces.glue.render import trigger_wire
-from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged, tagged
+from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged
 from waterclock.faces.glue.trigger_spec import starts_on_creation, trigger_spec
 from waterclock.services.paging import Page
 
@@ -65,10 +66,12 @@ async def get_triggers(services: Services, caller: Caller, body: Body) -> Wire:
 
 
 async def list_triggers(services: Services, caller: Caller, body: Body) -> Wire:
-    """Tags filter what a page shows: a page may be short, the token tells whether there is more."""
-    page = await _page(services, caller, body)
-    names = [trigger.name for trigger in page.items if tagged(trigger.tags, body.get("Tags", {}))]
-    return paged("TriggerNames", names, page.next_token)
+    if not body.get("Tags"):
+        page = await _page(services, caller, body)
+        return paged("TriggerNames", [trigger.name for trigger in page.items], page.next_token)
+    job_name, asked = await _dependent_job(services, caller, body), page_of(body, size=PAGE)
+    found = await services.tags.names(caller, Taggable.TRIGGER, NAMESPACE, body["Tags"], asked, job_name=job_name)
+    return paged("TriggerNames", list(found.items), found.next_token)
 
 
 async def batch_get_triggers(services: Services, caller: Caller, body: Body) -> Wire:
@@ -81,10 +84,15 @@ async def batch_get_triggers(services: Services, caller: Caller, body: Body) -> 
 
 
 async def _page(services: Services, caller: Caller, body: Body) -> Page[Trigger]:
-    job_name = body.get("DependentJobName")
+    job_name = await _dependent_job(services, caller, body)
+    return await services.triggers.list(caller, [NAMESPACE], page_of(body, size=PAGE), job_name=job_name)
+
+
+async def _dependent_job(services: Services, caller: Caller, body: Body) -> str | None:
+    job_name: str | None = body.get("DependentJobName")
     if job_name is not None:
         await services.jobs.get(caller, NAMESPACE, job_name)
-    return await services.triggers.list(caller, [NAMESPACE], page_of(body, size=PAGE), job_name=job_name)
+    return job_name
 
 
 ACTIONS: Final[dict[str, Handler]] = {

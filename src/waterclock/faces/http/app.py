@@ -9,6 +9,9 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from waterclock import clock
+from waterclock.domain.audit import Entry
+from waterclock.faces.http.audited import NOT_CALLS, Record, entry_of
 from waterclock.faces.http.body import Limited
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, new_request_id
@@ -27,10 +30,11 @@ def build_app(
     health: Health,
     metrics: Metrics,
     routes: Iterable[BaseRoute] = (),
+    record: Record | None = None,
     body_limit: int = BODY_LIMIT,
     body_seconds: float = BODY_SECONDS,
 ) -> Starlette:
-    """`routes` are those of the other faces; each of them sees to its own callers."""
+    """`routes` are those of the other faces; each of them sees to its own callers. `record` keeps the audit."""
     return Starlette(
         routes=[
             *(Route(path, glue, methods=["POST"]) for path in sorted(GLUE_PATHS)),
@@ -38,7 +42,7 @@ def build_app(
             *routes,
         ],
         middleware=[
-            Middleware(Observed, metrics=metrics),
+            Middleware(Observed, metrics=metrics, record=record or _keep_nothing),
             Middleware(Limited, most=body_limit, seconds=body_seconds, spare=GLUE_PATHS),
         ],
         exception_handlers={HTTPException: on_http_exception, Exception: on_unexpected},
@@ -46,31 +50,43 @@ def build_app(
 
 
 class Observed:
-    """Gives each request its id and counts it by face, action and status."""
+    """Gives each request its id; counts it, and records it, before its answer is sent."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, record: Record) -> None:
         self._app = app
         self._requests = metrics.requests
+        self._record = record
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         scope[REQUEST_ID] = new_request_id()
+        began, is_answered = clock.monotonic(), False
 
-        async def counted(message: Message) -> None:
+        async def observed(message: Message) -> None:
+            nonlocal is_answered
             if message["type"] == "http.response.start":
-                self._count(scope, message["status"])
+                is_answered = True
+                self._observe(scope, message["status"], clock.monotonic() - began)
             await send(message)
 
         try:
-            await self._app(scope, receive, counted)
+            await self._app(scope, receive, observed)
         except Exception:
-            self._count(scope, 500)  # it is answered further out
+            if not is_answered:  # it is answered further out
+                self._observe(scope, 500, clock.monotonic() - began)
             raise
 
-    def _count(self, scope: Scope, status: int) -> None:
-        self._requests[scope.get(FACE) or _face_of(scope), scope.get(ACTION, ""), status] += 1
+    def _observe(self, scope: Scope, status: int, seconds: float) -> None:
+        face = scope.get(FACE) or _face_of(scope)
+        self._requests[face, scope.get(ACTION, ""), status] += 1
+        if face not in NOT_CALLS:
+            self._record(entry_of(scope, face=face, status=status, seconds=seconds))
+
+
+def _keep_nothing(entry: Entry) -> None:
+    """For tests of what has no audit."""
 
 
 def _face_of(scope: Scope) -> str:

@@ -6,12 +6,14 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from waterclock import clock
-from waterclock.domain.access import Caller, Role, User
+from waterclock.domain.access import Caller, Identity, Role
 from waterclock.domain.errors import Forbidden
 from waterclock.domain.moment import to_datetime
 from waterclock.faces.sigv4 import SignedRequest, check, fields, parse_authorization
 from waterclock.services.access import ADMIN, FIRST_ACCOUNT, FIRST_ORGANISATION, Access
 from waterclock.settings import LOOPBACK
+
+INVOCATION_ID: Final = b"amz-sdk-invocation-id"
 
 _KEY_ID: Final = re.compile(r"\w{1,128}", re.ASCII)
 _BEARER: Final = re.compile(rb"bearer +(\S{1,512}) *", re.IGNORECASE)
@@ -20,20 +22,22 @@ _BEARER: Final = re.compile(rb"bearer +(\S{1,512}) *", re.IGNORECASE)
 class Signatures:
     """AWS Signature Version 4 with the keys of the store."""
 
-    def __init__(self, access: Access, *, services: Collection[str]) -> None:
+    def __init__(self, access: Access) -> None:
         self._access = access
-        self._services = services
 
-    async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller:
+    async def __call__(
+        self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
+    ) -> Caller:
         credential = parse_authorization(request.headers)
         # What cannot be a key id is an unknown key: it costs the same work, but no query.
         known = _KEY_ID.fullmatch(credential.access_key)
         found = await self._access.secret_of(credential.access_key) if known else None
         now = to_datetime(clock.wall_us())
         secret = found.secret if found else None
-        check(request, credential, secret, now=now, services=self._services)
+        check(request, credential, secret, now=now, services=services)
         assert found is not None  # `check` refuses what is unknown
-        return caller_of(found.user, address=address, request_id=request_id)
+        call_id = call_id_of(request, credential.access_key)
+        return caller_of(found.identity, address=address, request_id=request_id, call_id=call_id)
 
 
 class Anybody:
@@ -42,15 +46,26 @@ class Anybody:
     But not a web page that happens to be open on this host: a browser says where the page came from.
     """
 
-    async def __call__(self, request: SignedRequest, *, address: str, request_id: str) -> Caller:
+    async def __call__(
+        self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
+    ) -> Caller:
         found = fields(request.headers)
         host = b"".join(found.get(b"host", ())).decode("latin-1")
         if (urlsplit(f"//{host}").hostname or "") not in LOOPBACK or b"origin" in found:
             raise Forbidden("without authentication this server answers to programs on its own host only")
-        return first_admin(address=address, request_id=request_id)
+        return first_admin(address=address, request_id=request_id, call_id=call_id_of(request, ""))
 
 
-def caller_of(user: User, *, address: str, request_id: str) -> Caller:
+def call_id_of(request: SignedRequest, access_key: str) -> str | None:
+    """What the AWS SDKs call a call, and each of its retries; nobody speaks for another's key."""
+    for name, value in request.headers:
+        if name == INVOCATION_ID and value:
+            return f"{access_key}/{value.decode('latin-1')}"
+    return None
+
+
+def caller_of(identity: Identity, *, address: str, request_id: str, call_id: str | None = None) -> Caller:
+    user = identity.user
     return Caller(
         user=user.name,
         org_id=user.org_id,
@@ -58,10 +73,13 @@ def caller_of(user: User, *, address: str, request_id: str) -> Caller:
         role=user.role,
         address=address,
         request_id=request_id,
+        call_id=call_id,
+        groups=identity.groups,
+        group=identity.group,
     )
 
 
-def first_admin(*, address: str, request_id: str) -> Caller:
+def first_admin(*, address: str, request_id: str, call_id: str | None = None) -> Caller:
     return Caller(
         user=ADMIN,
         org_id=FIRST_ORGANISATION,
@@ -69,6 +87,7 @@ def first_admin(*, address: str, request_id: str) -> Caller:
         role=Role.ADMIN,
         address=address,
         request_id=request_id,
+        call_id=call_id,
     )
 
 

@@ -61,7 +61,7 @@ class Health:
 
     async def _known(self, request: Request) -> bool:
         token = bearer_token(request.scope["headers"])
-        return token is not None and await self._access.user_of_token(token) is not None
+        return token is not None and await self._access.identity_of(token) is not None
 
 
 def _local(request: Request) -> bool:

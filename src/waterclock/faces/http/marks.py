@@ -1,4 +1,4 @@
-"""What a request is known by while it is answered: its id, and the face and action it turned out to be for."""
+"""What a request is known by while it is answered: its id, the face and action it is for, who calls about what."""
 
 import random
 from typing import Final
@@ -6,9 +6,14 @@ from uuid import UUID
 
 from starlette.types import Scope
 
+from waterclock.domain.access import Caller
+
 REQUEST_ID: Final = "waterclock.request_id"
 FACE: Final = "waterclock.face"
 ACTION: Final = "waterclock.action"
+CALLER: Final = "waterclock.caller"
+RESOURCE: Final = "waterclock.resource"
+ERROR: Final = "waterclock.error"
 
 
 def new_request_id() -> str:
@@ -25,3 +30,17 @@ def mark(scope: Scope, *, face: str, action: str = "") -> None:
     """Each one of a fixed list: they become labels of a metric."""
     scope[FACE] = face
     scope[ACTION] = action
+
+
+def mark_caller(scope: Scope, caller: Caller) -> None:
+    scope[CALLER] = caller
+
+
+def mark_resource(scope: Scope, name: str) -> None:
+    """The job, trigger, run … that the call is about, for the audit: never the value of an argument."""
+    scope[RESOURCE] = name
+
+
+def mark_error(scope: Scope, name: str) -> None:
+    """The type that the caller was told."""
+    scope[ERROR] = name

@@ -156,7 +156,12 @@ CREATE TABLE audit (
   ms INTEGER NOT NULL,
   request_id VARCHAR(64) NOT NULL
 );
-CREATE INDEX audit_of_org ON audit (org_id, seq);
+CREATE INDEX audit_of_org ON audit (org_id, at, seq);
 CREATE INDEX audit_by_time ON audit (at);
+-- How many bytes of a journal are in the audit: moved in the transaction that stores them.
+CREATE TABLE audit_journals (
+  id VARCHAR(36) NOT NULL PRIMARY KEY,
+  stored BIGINT NOT NULL
+);
 
 INSERT INTO counters (kind, value) VALUES ('flow', 0), ('crawler', 0), ('group', 0);

@@ -12,7 +12,9 @@ from waterclock.stores.base import Values
 from waterclock.stores.dialect import MYSQL, parameters, statements, worded
 
 _TOKEN: Final = re.compile(r"(?P<list>\bIN )?(?<![:\w]):(?P<name>[a-z_]+)\b")
-_INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
+_INSERT: Final = re.compile(
+    r"(?P<head>INSERT (?:IGNORE )?INTO .*?\))\s*VALUES \((?P<values>.*?)\)(?P<conflict>\s+ON .*)?", re.DOTALL
+)
 _UPDATE: Final = re.compile(r"UPDATE (?P<table>\w+) SET (?P<set>.*?)\s+WHERE (?P<where>.*)", re.DOTALL)
 
 
@@ -75,8 +77,10 @@ def _over_rows(sql: str, table: str, document: str, shared: Mapping[str, object]
         return _TOKEN.sub(_placer(shared, given), part)
 
     if insert := _INSERT.fullmatch(sql):
-        chosen = placed(insert["values"])
-        return Bound(f"{insert['head']} SELECT {chosen} FROM {table}", (*given, document))  # noqa: S608 - our text
+        chosen, before = placed(insert["values"]), len(given)
+        conflict = placed(insert["conflict"] or "")
+        values = (*given[:before], document, *given[before:])
+        return Bound(f"{insert['head']} SELECT {chosen} FROM {table}{conflict}", values)  # noqa: S608 - our text
     if update := _UPDATE.fullmatch(sql):
         changed, where = placed(update["set"]), placed(update["where"])
         return Bound(f"UPDATE {table} STRAIGHT_JOIN {update['table']} SET {changed} WHERE {where}", (document, *given))  # noqa: S608 - our text

@@ -86,13 +86,14 @@ class MysqlSession:
         _, count = await self._execute(name, bound(name, values or {}), values)
         return count
 
-    async def run_many(self, name: str, rows: Sequence[Values]) -> None:
+    async def run_many(self, name: str, rows: Sequence[Values]) -> int:
         if len(rows) == 1:
-            await self.run(name, rows[0])
-            return
+            return await self.run(name, rows[0])
+        touched = 0
         for first in range(0, len(rows), MOST_ROWS):
             some = rows[first : first + MOST_ROWS]
-            await self._execute(name, batched(name, some, self._collation), some[0])
+            touched += (await self._execute(name, batched(name, some, self._collation), some[0]))[1]
+        return touched
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)

@@ -51,7 +51,8 @@ async def list_audit(tx: Tx, *, org_id: int, sought: Sought, before: tuple[int, 
         "until": sought.until,
         "before": before[0],
         "before_seq": before[1],
-        "below": f"{_literally(sought.resource)}/%",
+        "below": f"{sought.resource}/",
+        "length": len(sought.resource) + 1,
         "limit": limit,
     }
     return [Kept(seq=row["seq"], entry=_entry(row)) for row in await tx.fetch("audit_of_org", {**filters, **values})]
@@ -64,10 +65,6 @@ async def prune_audit(tx: Tx, *, keep_seconds: float) -> int:
     if seqs:
         await tx.run("delete_audit", {"seqs": seqs})
     return len(seqs)
-
-
-def _literally(text: str) -> str:
-    return text.replace("!", "!!").replace("%", "!%").replace("_", "!_")
 
 
 def _values(entry: Entry) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from waterclock.domain.bookmark import Bookmark
+from waterclock.domain.bookmark import Bookmark, Left
 from waterclock.domain.errors import NotFound
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Row, Tx
@@ -15,57 +15,30 @@ KIND: Final = "bookmark"  # of messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedBookmark:
+class LeftBookmark:
     """What an attempt that succeeded left for the next run of its job."""
 
     job_id: int
     org_id: int
     job_name: str
+    run_id: int
     attempt: int
     wire_id: str
-    content: str
+    left: Left
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefusedBookmark:
-    """What an attempt left and cannot be saved, and why."""
-
-    org_id: int
-    job_name: str
-    run_id: int
-    wire_id: str
-    reason: str
-
-
-async def save_bookmarks(tx: Tx, saved: Sequence[SavedBookmark], now: Moment) -> None:
-    """Of each job the last in the list is what stays; a job that was deleted meanwhile keeps none."""
-    present = await _locked(tx, sorted({each.job_id for each in saved}), now)
+async def save_bookmarks(tx: Tx, given: Sequence[LeftBookmark], now: Moment) -> None:
+    """Of each job the last in the list is what stays; of one that cannot be saved a message tells."""
+    saved = [each for each in given if each.left.content is not None]
+    present = await _locked(tx, sorted({each.job_id for each in saved}), now) if saved else {}
     for each in saved:
-        if entry := present.get(each.job_id):
-            present[each.job_id] = replace(
-                entry,
-                runs=entry.runs + 1,
-                attempt=each.attempt,
-                wire_id=each.wire_id,
-                previous_wire_id=entry.wire_id,
-                content=each.content,
-                updated_at=now,
-            )
+        if entry := present.get(each.job_id):  # else its job was deleted meanwhile
+            present[each.job_id] = _moved_on(entry, each, now)
     if present:
         await tx.run_many("update_bookmark", [_values(present[job_id]) for job_id in sorted(present)])
-
-
-async def tell_of_refused(tx: Tx, refused: Sequence[RefusedBookmark]) -> None:
-    for each in refused:
-        await add_message(
-            tx,
-            org_id=each.org_id,
-            kind=KIND,
-            severity=WARNING,
-            subject=each.job_name,
-            body=f"run {each.wire_id} succeeded, but its bookmark was not saved: {each.reason}",
-            run_id=each.run_id,
-        )
+    for each in given:
+        if each.left.refused is not None:
+            await _tell(tx, each, each.left.refused)
 
 
 async def get_bookmark(tx: Tx, *, job_id: int) -> Bookmark | None:
@@ -93,6 +66,30 @@ async def reset_bookmark(tx: Tx, *, org_id: int, namespace: str, name: str) -> B
     return await _replaced(tx, replace(entry, version=entry.version + 1, content=None, updated_at=await tx.now()))
 
 
+def _moved_on(entry: Bookmark, by: LeftBookmark, now: Moment) -> Bookmark:
+    return replace(
+        entry,
+        runs=entry.runs + 1,
+        attempt=by.attempt,
+        wire_id=by.wire_id,
+        previous_wire_id=entry.wire_id,
+        content=by.left.content,
+        updated_at=now,
+    )
+
+
+async def _tell(tx: Tx, of: LeftBookmark, reason: str) -> None:
+    await add_message(
+        tx,
+        org_id=of.org_id,
+        kind=KIND,
+        severity=WARNING,
+        subject=of.job_name,
+        body=f"run {of.wire_id} succeeded, but its bookmark was not saved: {reason}",
+        run_id=of.run_id,
+    )
+
+
 async def _job_id(tx: Tx, org_id: int, namespace: str, name: str) -> int:
     job = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
     if job is None:
@@ -104,10 +101,10 @@ async def _locked(tx: Tx, job_ids: Sequence[int], now: Moment) -> dict[int, Book
     """An entry for each job that is there: an empty one where it had none."""
     rows = list(await tx.fetch("lock_bookmarks", {"job_ids": list(job_ids)}))
     missing = sorted(set(job_ids) - {row["job_id"] for row in rows})
-    for job_id in missing:
-        await tx.run("insert_empty_bookmark", {"job_id": job_id, "now": now})
-    if missing:
-        rows += await tx.fetch("lock_bookmarks", {"job_ids": missing})
+    found = await tx.fetch("jobs_to_bookmark", {"job_ids": missing}) if missing else ()
+    if found:
+        await tx.run_many("insert_empty_bookmark", [{**row, "now": now} for row in found])
+        rows += await tx.fetch("lock_bookmarks", {"job_ids": [row["job_id"] for row in found]})
     return {row["job_id"]: _bookmark(row) for row in rows}
 
 

@@ -131,9 +131,9 @@ async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
     job_ids = {attempt.job_id for attempt in attempts if attempt.job_id is not None}
     numbers = {attempt.job_version for attempt in attempts if attempt.job_version is not None}
     rows = await tx.fetch("versions_of_jobs", {"job_ids": sorted(job_ids), "versions": sorted(numbers)})
-    versions = {(row["job_id"], row["version"]): row["spec"] for row in rows}
+    versions = {(row["job_id"], row["version"]): row for row in rows}
     return tuple(
-        Claimed(attempt=attempt, spec=spec_of(versions[attempt.job_id, attempt.job_version]))
+        Claimed(attempt=attempt, spec=spec_of(version["spec"]), bookmark=version["bookmark"])
         for attempt in attempts
-        if (attempt.job_id, attempt.job_version) in versions
+        if (version := versions.get((attempt.job_id, attempt.job_version)))
     )

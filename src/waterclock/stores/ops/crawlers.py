@@ -1,6 +1,6 @@
 """Crawlers: kept, shown and deleted; there is nothing else to do with one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from waterclock.domain.crawler import Crawler
 from waterclock.domain.errors import AlreadyExists, NotFound
@@ -22,9 +22,14 @@ async def create_crawler(
     return _crawler(row)
 
 
-async def get_crawler(tx: Tx, *, org_id: int, name: str) -> Crawler | None:
-    row = await tx.fetch_one("crawler_by_name", {"org_id": org_id, "name": name})
-    return _crawler(row) if row else None
+async def get_crawlers(tx: Tx, *, org_id: int, names: Sequence[str]) -> dict[str, Crawler]:
+    rows = await tx.fetch("crawlers_by_names", {"org_id": org_id, "names": list(names)})
+    return {row["name"]: _crawler(row) for row in rows}
+
+
+async def list_crawlers(tx: Tx, *, org_id: int, after: str, after_id: int, limit: int) -> list[Crawler]:
+    values = {"org_id": org_id, "after": after, "after_id": after_id, "limit": limit}
+    return [_crawler(row) for row in await tx.fetch("crawlers_of_org", values)]
 
 
 async def delete_crawler(tx: Tx, *, org_id: int, name: str, allow: Callable[[Crawler], None]) -> None:

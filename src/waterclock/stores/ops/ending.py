@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from waterclock.domain.admission import free_slots
+from waterclock.domain.bookmark import Left
 from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.outcome import Outcome, Retry, plan_retry
 from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_move
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Topic, Tx
+from waterclock.stores.ops.bookmarks import LeftBookmark, save_bookmarks
 from waterclock.stores.ops.following import follow
 from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.moves import Moves
@@ -37,6 +39,7 @@ class _Ends:
     fires: set[int] = field(default_factory=set)
     jobs: set[int] = field(default_factory=set)
     final: list[tuple[Row, RunState]] = field(default_factory=list)  # runs that have no retry left
+    bookmarks: list[LeftBookmark] = field(default_factory=list)
 
 
 async def end_attempts(
@@ -103,10 +106,29 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
         }
     )
     ends.final.append((run, outcome.state))
+    if outcome.bookmark is not None or outcome.bookmark_refused is not None:
+        ends.bookmarks += _left_bookmark(attempt, run, outcome)
     if run["has_next"]:
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
         ends.jobs.add(run["job_id"])
+
+
+def _left_bookmark(attempt: Row, run: Row, outcome: Outcome) -> list[LeftBookmark]:
+    """None where the run has no job, or did not succeed after all."""
+    if run["job_id"] is None or outcome.state is not RunState.SUCCEEDED:
+        return []
+    return [
+        LeftBookmark(
+            job_id=run["job_id"],
+            org_id=attempt["org_id"],
+            job_name=run["job_name"],
+            run_id=run["id"],
+            attempt=attempt["number"],
+            wire_id=attempt["wire_id"],
+            left=Left(content=outcome.bookmark, refused=outcome.bookmark_refused),
+        )
+    ]
 
 
 def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
@@ -144,6 +166,8 @@ async def _write(tx: Tx, ends: _Ends, reach: Reach) -> None:
     await _start_followers(tx, ends, reach.jobs)
     await ends.moves.write(tx, ends.now)
     await follow(tx, ends.final, reach, ends.now)
+    if ends.bookmarks:
+        await save_bookmarks(tx, ends.bookmarks, ends.now)
 
 
 async def _insert_retries(tx: Tx, ends: _Ends) -> None:

@@ -110,6 +110,7 @@ async def delete_job(tx: Tx, *, org_id: int, namespace: str, name: str, allow: R
     job = await lock_job(tx, org_id=org_id, namespace=namespace, name=name)
     allow(await _facts(tx, job))
     await tx.run("delete_job", {"id": job.id})
+    await tx.run("delete_bookmark", {"job_id": job.id})
     return job
 
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
 from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, WaterclockError
-from waterclock.domain.job import Job, merge_arguments
+from waterclock.domain.job import NO_CAP, Job, merge_arguments
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs, tallies
+from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs
 from waterclock.stores.ops.repeats import forget, remember
@@ -48,7 +48,7 @@ async def start_runs(
     found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
     held = await hold_jobs(tx, {job.id: job for job in found.values()})
     jobs = {job.name: job for job in held.values()}
-    counted = await tallies(tx, jobs.values())
+    counted = await _live(tx, jobs.values())
     now, moves = await tx.now(), Moves()
     new = [_admitted(jobs.get(r.job_name), r, requested_by, counted, now) for r in requests]
     inserted = await insert_runs(tx, new, now, moves)
@@ -67,7 +67,7 @@ async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | Waterc
     answers: dict[str, str | WaterclockError] = {**own, **standing}
     fresh = {key: call for key, call in distinct.items() if answers[key] == own[key]}
     refused = await _start_fresh(tx, fresh, own, now)
-    await forget(tx, [key for key in refused if distinct[key].digest])
+    await forget(tx, [key for key in refused if distinct[key].digest], now)
     answers.update(refused)
     return [answers[key] for key in keys]
 
@@ -77,7 +77,7 @@ async def _start_fresh(
 ) -> dict[str, WaterclockError]:
     """Those that were refused, and why; of the others there is a run now."""
     jobs = await _jobs_of(tx, calls.values())
-    counted = await tallies(tx, jobs.every)
+    counted = await _live(tx, jobs.every)
     refused: dict[str, WaterclockError] = {}
     new, moves = [], Moves()
     for key, call in calls.items():
@@ -104,6 +104,20 @@ async def _jobs_of(tx: Tx, calls: Collection[StartCall]) -> JobsByPlace:
     return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values())
 
 
+async def _live(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
+    """The live runs of each job, as far as they matter: past the highest cap nobody counts on.
+
+    The caller holds the jobs, so that the numbers are true until the commit.
+    """
+    counted = {job.id: Tally() for job in jobs}
+    caps = {job.id: job.spec.max_concurrent for job in jobs if job.spec.max_concurrent != NO_CAP}
+    if caps:
+        values = {"job_ids": sorted(caps), "most": max(caps.values())}
+        for row in await tx.fetch("count_live_runs_up_to", values):
+            counted[row["job_id"]].live = row["live"]
+    return counted
+
+
 def _wire_ids(now: Moment, count: int) -> list[str]:
     entropy = secrets.token_bytes(26 * count)
     return [run_wire_id(now, entropy[26 * number : 26 * number + 26]) for number in range(count)]
@@ -121,7 +135,6 @@ def _admitted(
         raise ConcurrentRunsExceeded(job.name, job.spec.max_concurrent)
     waits = admission is Admission.WAIT
     tally.live += 1
-    tally.active += not waits
     return NewRun(
         org_id=job.org_id,
         namespace=job.namespace,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from waterclock.domain.errors import NotFound
-from waterclock.domain.tagging import Taggable, Tagged, carries
-from waterclock.stores.base import Row, Tx
+from waterclock.domain.tagging import Resource, Taggable, Tagged, carries
+from waterclock.stores.base import Tx
 from waterclock.stores.ops.rows import dumped, loaded
 
 Revision = Callable[[Mapping[str, str]], Mapping[str, str]]
@@ -21,7 +21,11 @@ _READ: Final = {
     Taggable.FLOW: "tags_of_flow",
     Taggable.CRAWLER: "tags_of_crawler",
 }
-_LISTS: Final = {Taggable.JOB: "job_tags_of_org", Taggable.TRIGGER: "trigger_tags_of_org"}
+_LISTS: Final = {
+    Taggable.JOB: "job_tags_of_org",
+    Taggable.TRIGGER: "trigger_tags_of_org",
+    Taggable.CRAWLER: "crawler_tags_of_org",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,26 +36,18 @@ class Found:
     more: Place | None
 
 
-async def get_tags(tx: Tx, *, org_id: int, kind: Taggable, namespace: str, name: str) -> Tagged:
-    row = await tx.fetch_one(_READ[kind], _key(org_id, kind, namespace, name))
-    return _tagged(row, kind, name)
+async def get_tags(tx: Tx, *, org_id: int, resource: Resource) -> Tagged:
+    return await _fetch(tx, _READ[resource.kind], org_id, resource)
 
 
 async def change_tags(
-    tx: Tx,
-    *,
-    org_id: int,
-    kind: Taggable,
-    namespace: str,
-    name: str,
-    revise: Revision,
-    allow: Callable[[Tagged], None],
+    tx: Tx, *, org_id: int, resource: Resource, revise: Revision, allow: Callable[[Tagged], None]
 ) -> None:
     """`revise` is pure and sees the tags as they are now."""
-    row = await tx.fetch_one(f"lock_{_READ[kind]}", _key(org_id, kind, namespace, name))
-    found = _tagged(row, kind, name)
+    statement = _READ[resource.kind]
+    found = await _fetch(tx, f"lock_{statement}", org_id, resource)
     allow(found)
-    await tx.run(f"set_{_READ[kind]}", {"id": found.id, "tags": dumped(revise(found.tags))})
+    await tx.run(f"set_{statement}", {"id": found.id, "tags": dumped(revise(found.tags))})
 
 
 async def names_with_tags(
@@ -66,7 +62,7 @@ async def names_with_tags(
     job_name: str | None = None,
 ) -> Found:
     """Up to `limit` that carry all of them; of triggers all, or those with an action on `job_name`."""
-    key: dict[str, object] = {"org_id": org_id, "namespace": namespace, "limit": BATCH}
+    key: dict[str, object] = {"org_id": org_id, **_place(kind, namespace), "limit": BATCH}
     statement = _LISTS[kind]
     if job_name is not None:
         statement, key = "trigger_tags_of_job", {**key, "job_name": job_name}
@@ -80,12 +76,14 @@ async def names_with_tags(
     return Found(names=names, more=after)
 
 
-def _key(org_id: int, kind: Taggable, namespace: str, name: str) -> dict[str, object]:
-    place = {} if kind is Taggable.CRAWLER else {"namespace": namespace}
-    return {"org_id": org_id, **place, "name": name}
-
-
-def _tagged(row: Row | None, kind: Taggable, name: str) -> Tagged:
+async def _fetch(tx: Tx, statement: str, org_id: int, resource: Resource) -> Tagged:
+    place = _place(resource.kind, resource.namespace)
+    row = await tx.fetch_one(statement, {"org_id": org_id, **place, "name": resource.name})
     if row is None:
-        raise NotFound(kind.value, name)
+        raise NotFound(resource.kind, resource.name)
     return Tagged(id=row["id"], owner=row["owner"], tags=loaded(row["tags"]))
+
+
+def _place(kind: Taggable, namespace: str) -> Mapping[str, object]:
+    """Only one face has crawlers."""
+    return {} if kind is Taggable.CRAWLER else {"namespace": namespace}

@@ -9,7 +9,9 @@ from typing import Final
 from waterclock.stores.dialect import IN_LIST, PARAMETER, POSTGRES, parameters, statements, worded
 
 _KEYS: Final = ("id = ", "run_at = ")
-_INSERT: Final = re.compile(r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*)\)", re.DOTALL)
+_INSERT: Final = re.compile(
+    r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*?)\)(?P<conflict>\s+ON .*)?", re.DOTALL
+)
 _UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\s+WHERE (?P<where>.*)", re.DOTALL)
 
 
@@ -48,7 +50,8 @@ def _over_rows(sql: str, rows: str, places: Mapping[str, str]) -> str:
         return PARAMETER.sub(lambda match: places[match[1]], text)
 
     if insert := _INSERT.fullmatch(sql):
-        return f"{insert['head']} SELECT {placed(insert['values'])} FROM {rows}"  # noqa: S608 - our own text
+        conflict = placed(insert["conflict"] or "")
+        return f"{insert['head']} SELECT {placed(insert['values'])} FROM {rows}{conflict}"  # noqa: S608 - our own text
     if update := _UPDATE.fullmatch(sql):
         return f"{placed(update['head'])} FROM {rows} WHERE {placed(_guarded(update['where']))}"
     raise ValueError(f"not to be run for many rows: {sql}")

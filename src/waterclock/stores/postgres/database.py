@@ -1,22 +1,34 @@
 """A PostgreSQL server, or several behind one URL, as a `Database`."""
 
+import asyncio
 import contextlib
 import secrets
 import socket
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, ParamSpec, TypeVar
 
 import asyncpg
 
 from waterclock import clock
 from waterclock.domain.errors import InvalidInput, Unavailable
-from waterclock.stores.base import Kind
+from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.session import PostgresSession
-from waterclock.stores.server import ANSWER_SECONDS, BORROW_SECONDS, IDLE_SECONDS, LOCK_SECONDS, ServerDatabase, words
+from waterclock.stores.server import (
+    ANSWER_SECONDS,
+    BORROW_SECONDS,
+    IDLE_SECONDS,
+    LOCK_SECONDS,
+    ConnectionLost,
+    ServerDatabase,
+    words,
+)
+
+T = TypeVar("T")
+P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
 DRAW: Final = "UPDATE counters SET value = value + $1 WHERE kind = $2 RETURNING value"
@@ -77,6 +89,20 @@ class PostgresDatabase(ServerDatabase):
             return await migrating.migrate(connection)
         finally:
             connection.terminate()
+
+    async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """One statement is a transaction of its own: two round trips less."""
+        return await self._whole(lambda: self._alone(lambda tx: operation(tx, *args, **kwargs)))
+
+    async def _alone(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        session = await self._borrow()
+        try:
+            return await work(session)
+        except (ConnectionLost, asyncio.CancelledError):
+            session.drop()
+            raise
+        finally:
+            await session.give_back()
 
     async def _borrow(self) -> PostgresSession:
         if self._pool is None:

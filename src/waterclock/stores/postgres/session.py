@@ -80,22 +80,19 @@ class PostgresSession:
         statement = compiled(name)
         given = [(values or {})[each] for each in statement.names]
         try:
-            status: str = await self._connection.execute(statement.sql, *given, timeout=self._patience)
+            return _count(await self._connection.execute(statement.sql, *given, timeout=self._patience))
         except DRIVER_ERRORS as problem:
             raise meaning(problem, name, values) from problem
-        return int(status.rpartition(" ")[2])
 
-    async def run_many(self, name: str, rows: Sequence[Values]) -> None:
+    async def run_many(self, name: str, rows: Sequence[Values]) -> int:
         if len(rows) <= 1:
-            for row in rows:
-                await self.run(name, row)
-            return
+            return sum([await self.run(name, row) for row in rows])
         columns = {each: [row[each] for row in rows] for each in compiled(name).names}
         varying = varying_names(columns)
         try:
             statement = batched(name, await self._types(name), varying)
             given = [columns[each] if each in varying else columns[each][0] for each in statement.names]
-            await self._connection.execute(statement.sql, *given, timeout=self._patience)
+            return _count(await self._connection.execute(statement.sql, *given, timeout=self._patience))
         except DRIVER_ERRORS as problem:
             raise meaning(problem, name, rows[0]) from problem
 
@@ -123,3 +120,8 @@ class PostgresSession:
             prepared = await self._connection.prepare(compiled(name).sql, timeout=self._patience)
             _types[name] = tuple(parameter.name for parameter in prepared.get_parameters())
         return _types[name]
+
+
+def _count(status: str) -> int:
+    """`INSERT 0 8` touched eight rows."""
+    return int(status.rpartition(" ")[2])

@@ -7,7 +7,7 @@ VALUES (:at, :org_id, :user, :address, :face, :action, :resource, :status, :erro
 SELECT seq, at, org_id, user_name, address, face, action, resource, status, error, ms, request_id FROM audit
 WHERE org_id = :org_id AND at >= :since AND at < :until AND at <= :before AND (at < :before OR seq < :before_seq)
   AND (:user = '' OR user_name = :user) AND (:action = '' OR action = :action)
-  AND (:resource = '' OR resource = :resource OR resource LIKE :below ESCAPE '!')
+  AND (:resource = '' OR resource = :resource OR SUBSTR(resource, 1, :length) = :below)
 ORDER BY at DESC, seq DESC LIMIT :limit
 
 -- name: audit_journal

@@ -1,10 +1,14 @@
 -- name: lock_bookmarks
 SELECT * FROM bookmarks WHERE job_id IN :job_ids ORDER BY job_id {lock}
 
+-- name: jobs_to_bookmark
+SELECT id AS job_id, org_id, name AS job_name FROM jobs WHERE id IN :job_ids ORDER BY id
+
 -- name: insert_empty_bookmark
--- For a job that is still there; another run of it may have been quicker.
+-- Another run of the same job may have been quicker.
 INSERT INTO bookmarks (job_id, org_id, job_name, version, runs, attempt, updated_at)
-SELECT id, org_id, name, 0, 0, 0, :now FROM jobs WHERE id = :job_id ON CONFLICT (job_id) DO NOTHING
+VALUES (:job_id, :org_id, :job_name, 0, 0, 0, :now)
+ON CONFLICT (job_id) DO NOTHING
 
 -- name: update_bookmark
 UPDATE bookmarks SET version = :version, runs = :runs, attempt = :attempt, wire_id = :wire_id,

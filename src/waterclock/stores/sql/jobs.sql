@@ -55,9 +55,17 @@ WHERE a.org_id = :org_id AND a.namespace = :namespace AND a.name = :name AND a.t
 SELECT job_id, COUNT(*) AS live, SUM(CASE WHEN state = 'WAITING' THEN 0 ELSE 1 END) AS active FROM runs
 WHERE job_id IN :job_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') GROUP BY job_id
 
+-- name: count_live_runs_up_to
+-- Per job, but no further than :most: whether there is room is known before a long queue has been counted.
+SELECT j.id AS job_id, (SELECT COUNT(*) FROM (SELECT 1 FROM runs r WHERE r.job_id = j.id
+  AND r.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') LIMIT :most) AS first_live) AS live
+FROM jobs j WHERE j.id IN :job_ids
+
 -- name: versions_of_jobs
--- The versions that runs were made with, whether their jobs are still there or not.
-SELECT job_id, version, spec FROM job_versions WHERE job_id IN :job_ids AND version IN :versions
+-- The versions that runs were made with, whether their jobs are still there or not, and what their last runs left.
+SELECT v.job_id, v.version, v.spec, b.content AS bookmark
+FROM job_versions v LEFT JOIN bookmarks b ON b.job_id = v.job_id
+WHERE v.job_id IN :job_ids AND v.version IN :versions
 
 -- name: job_ids_by_names
 SELECT id FROM jobs WHERE org_id = :org_id AND namespace = :namespace AND name IN :names

@@ -11,6 +11,15 @@ DELETE FROM attempts WHERE run_id IN :ids
 -- name: log_paths_of_runs
 SELECT log_path FROM attempts WHERE run_id IN :ids AND log_path IS NOT NULL
 
+-- name: old_flow_runs
+SELECT id FROM flow_runs WHERE ended_at < :before LIMIT :limit
+
+-- name: delete_nodes_of_flow_runs
+DELETE FROM flow_nodes WHERE flow_run_id IN :ids
+
+-- name: delete_flow_runs
+DELETE FROM flow_runs WHERE id IN :ids
+
 -- name: delete_old_fires
 DELETE FROM fires WHERE fire_at < :before
 

@@ -15,13 +15,19 @@ _PRAGMAS: Final = (
 )
 
 
-def connect(path: str) -> sqlite3.Connection:
+def connect(path: str, *, patience_seconds: float = PATIENCE_SECONDS) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=PATIENCE_SECONDS)
     connection.row_factory = sqlite3.Row
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
-    patience = 0 if path == ":memory:" else round(PATIENCE_SECONDS * 1000)
+    patience = 0 if path == ":memory:" else round(patience_seconds * 1000)
     connection.execute(f"PRAGMA busy_timeout={patience}")
+    return connection
+
+
+def connect_reader(path: str, *, patience_seconds: float = PATIENCE_SECONDS) -> sqlite3.Connection:
+    connection = connect(path, patience_seconds=patience_seconds)
+    connection.execute("PRAGMA query_only=ON")
     return connection
 
 

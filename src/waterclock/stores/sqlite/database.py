@@ -10,7 +10,7 @@ from typing import Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Operation, Topic
-from waterclock.stores.sqlite.connecting import connect
+from waterclock.stores.sqlite.connecting import connect_reader
 from waterclock.stores.sqlite.migrating import migrate
 from waterclock.stores.sqlite.session import SqliteTx, drive
 from waterclock.stores.sqlite.writer import Writer
@@ -33,6 +33,7 @@ class SqliteDatabase:
         self._writer = Writer(path, lambda: self.offset_us, self._wakeups.send)
         self._readers: ThreadPoolExecutor | None = None
         self._reading = threading.local()
+        self._at_hand: sqlite3.Connection | None = None
 
     async def open(self) -> None:
         if self.path != MEMORY:
@@ -45,6 +46,8 @@ class SqliteDatabase:
         await self._writer.stop()
         if self._readers:
             await asyncio.to_thread(self._readers.shutdown)
+        if self._at_hand:
+            self._at_hand.close()
         self._wakeups.close()
 
     async def migrate(self) -> Sequence[str]:
@@ -59,6 +62,17 @@ class SqliteDatabase:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, self._read, lambda tx: operation(tx, *args, **kwargs))
 
+    async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """In the event loop: pages that are in memory cost less than to wake another thread and to be woken by it."""
+        if self._readers is None:
+            return await self.write(operation, *args, **kwargs)
+        if self._at_hand is None:
+            self._at_hand = connect_reader(self.path, patience_seconds=0.0)
+        try:
+            return drive(operation(SqliteTx(self._at_hand, self.offset_us), *args, **kwargs))
+        except sqlite3.OperationalError:  # somebody has the whole file for a moment: that is no wait for a loop
+            return await self.read(operation, *args, **kwargs)
+
     def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
         return self._wakeups.listen(topic, heard)
 
@@ -66,8 +80,7 @@ class SqliteDatabase:
         """In a reader's thread, which keeps its connection."""
         connection = getattr(self._reading, "connection", None)
         if connection is None:
-            connection = self._reading.connection = connect(self.path)
-            connection.execute("PRAGMA query_only=ON")
+            connection = self._reading.connection = connect_reader(self.path)
         connection.execute("BEGIN")
         try:
             return drive(operation(SqliteTx(connection, self.offset_us)))

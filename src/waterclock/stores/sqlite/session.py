@@ -45,10 +45,10 @@ class SqliteTx:
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
             raise _meaning(problem, name, values) from problem
 
-    async def run_many(self, name: str, rows: Sequence[Values]) -> None:
+    async def run_many(self, name: str, rows: Sequence[Values]) -> int:
         sql, in_order = _positional(name)
         try:
-            self._connection.executemany(sql, map(in_order, rows))
+            return self._connection.executemany(sql, map(in_order, rows)).rowcount
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
             raise _meaning(problem, name, rows[0]) from problem
 

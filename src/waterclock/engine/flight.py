@@ -1,0 +1,94 @@
+"""One attempt in flight: how it becomes a program, and what is made of that program's end."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from waterclock import clock
+from waterclock.domain.bookmark import Left
+from waterclock.domain.claim import Claimed
+from waterclock.domain.errors import Unavailable, WaterclockError
+from waterclock.domain.job import CALLABLE
+from waterclock.domain.masking import NOTHING_TO_MASK, Masks
+from waterclock.domain.outcome import Outcome
+from waterclock.domain.run import Attempt, RunState
+from waterclock.engine.verdict import outcome_of
+from waterclock.runners.base import End, Ended, Program
+
+log: Final = logging.getLogger("waterclock.engine")
+
+
+class Preparation(Protocol):
+    """How a claimed attempt becomes a program, and what is left of it afterwards."""
+
+    def at_once(self, claimed: Claimed) -> Program | None:
+        """The program, where nothing has to be fetched or installed; `CannotRun` where it never will be one."""
+        ...
+
+    async def prepare(self, claimed: Claimed) -> Program: ...
+
+    async def masks(self, claimed: Claimed) -> Masks:
+        """What nobody may see of its output."""
+        ...
+
+    def log_path(self, attempt: Attempt) -> str: ...
+
+    def last_words(self, log_path: str, masks: Masks) -> str: ...
+
+    def bookmark(self, claimed: Claimed) -> Left:
+        """What a program that has succeeded left for the next run."""
+        ...
+
+    def clean_up(self, attempt_ids: Sequence[int]) -> None:
+        """Called in a thread: it waits for the disk."""
+        ...
+
+
+@dataclass(slots=True)
+class Flight:
+    claimed: Claimed
+    leased_until: float  # by our own monotonic clock, from before the claim was sent
+    preparing: asyncio.Task[None] | None = None
+    log_path: str | None = None
+    masks: Masks | None = NOTHING_TO_MASK  # None: not known, so that nothing of its output can be shown
+    started: bool = False  # handed to a runner
+
+
+async def prepared(preparation: Preparation, flight: Flight) -> Program | None:
+    """None while the store, which has what it needs, does not answer: no run fails for a moment of that."""
+    try:
+        program = await preparation.prepare(flight.claimed)
+        # After it: a secret that was replaced meanwhile is masked in both versions.
+        flight.masks = await preparation.masks(flight.claimed)
+    except Unavailable:
+        if clock.monotonic() >= flight.leased_until:
+            raise
+        return None
+    return program
+
+
+async def masks_again(preparation: Preparation, claimed: Claimed) -> Masks | None:
+    """Of an attempt that another worker has prepared."""
+    try:
+        return await preparation.masks(claimed)
+    except WaterclockError as problem:
+        log.warning("the end of %s will be told without its last words: %s", claimed.attempt.wire_id, problem)
+        return None
+
+
+def outcome(preparation: Preparation, event: Ended, flight: Flight | None) -> Outcome:
+    """With the words that it ended with, or with the bookmark that it left."""
+    found = outcome_of(event, last_words=_last_words(preparation, event, flight))
+    if flight is None or found.state is not RunState.SUCCEEDED or flight.claimed.spec.kind == CALLABLE:
+        return found
+    left = preparation.bookmark(flight.claimed)
+    return replace(found, bookmark=left.content, bookmark_refused=left.refused)
+
+
+def _last_words(preparation: Preparation, event: Ended, flight: Flight | None) -> str:
+    failed = event.end is not End.EXITED or event.exit_code != 0
+    if not failed or flight is None or flight.log_path is None or flight.masks is None:
+        return ""
+    return preparation.last_words(flight.log_path, flight.masks)

@@ -1,0 +1,104 @@
+"""Calls that come at the same time are done together: one trip to the store serves all of them."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Final, Generic, Protocol, TypeVar
+
+from waterclock.domain.errors import Unavailable, WaterclockError
+from waterclock.stores.base import StatementFailed
+
+QUIET_TURNS: Final = 4  # of the event loop: some ten microseconds each while there is nothing to do
+MOST_TURNS: Final = 40
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+Q_contra = TypeVar("Q_contra", contravariant=True)
+A_co = TypeVar("A_co", covariant=True)
+
+
+class AnswerAll(Protocol[Q_contra, A_co]):
+    """An answer to each question, in their order; a refusal is an answer to its own question only."""
+
+    def __call__(self, questions: Sequence[Q_contra], /) -> Coroutine[None, None, Sequence[A_co | WaterclockError]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[Q, A]):
+    question: Q
+    answer: asyncio.Future[A]
+
+
+class Gathered(Generic[Q, A]):
+    """A batch is what came until the event loop had nothing else to do, or while `at_once` batches were under way.
+
+    So a lone caller hardly waits for company, and a crowd that was answered together comes back together.
+    """
+
+    def __init__(self, answer_all: AnswerAll[Q, A], *, at_once: int) -> None:
+        self._answer_all = answer_all
+        self._at_once = at_once
+        self._under_way = 0
+        self._waiting: list[_Asked[Q, A]] = []
+
+    async def __call__(self, question: Q) -> A:
+        asked: _Asked[Q, A] = _Asked(question, asyncio.get_running_loop().create_future())
+        self._waiting.append(asked)
+        if len(self._waiting) == 1:
+            self._gather()
+        try:
+            return await asked.answer
+        except _FailedTogether as failed:
+            # Perhaps something about one of the questions, which is nobody else's fault: each is tried alone.
+            (answer,) = await self._answer_all([question])
+            if isinstance(answer, WaterclockError):
+                raise answer from failed
+            return answer
+
+    def _gather(self, seen: int = 0, quiet: int = 0, turns: int = 0) -> None:
+        """Look again at every turn of the loop, until some have brought nobody new."""
+        if not self._waiting or self._under_way >= self._at_once:
+            return  # the end of a batch comes back here
+        quiet = quiet + 1 if len(self._waiting) == seen else 0
+        if quiet < QUIET_TURNS and turns < MOST_TURNS:
+            asyncio.get_running_loop().call_soon(self._gather, len(self._waiting), quiet, turns + 1)
+        else:
+            self._begin()
+
+    def _begin(self) -> None:
+        batch, self._waiting = self._waiting, []
+        self._under_way += 1
+        task = asyncio.get_running_loop().create_task(self._answer_all([asked.question for asked in batch]))
+        task.add_done_callback(lambda done: self._end(batch, done))
+
+    def _end(self, batch: list[_Asked[Q, A]], done: asyncio.Task[Sequence[A | WaterclockError]]) -> None:
+        self._under_way -= 1
+        self._gather()
+        if done.cancelled():
+            for asked in batch:
+                asked.answer.cancel()
+        elif problem := done.exception():
+            for asked in batch:
+                _tell(asked.answer, _shared(problem, len(batch)))
+        else:
+            for asked, answer in zip(batch, done.result(), strict=True):
+                _tell(asked.answer, answer)
+
+
+class _FailedTogether(Exception):
+    """Nothing of the batch was done."""
+
+
+def _shared(problem: BaseException, size: int) -> BaseException:
+    """What each of `size` callers is told; a store that does not answer is the same to all."""
+    alone = size == 1 or isinstance(problem, Unavailable) or not isinstance(problem, (WaterclockError, StatementFailed))
+    return problem if alone else _FailedTogether(problem)
+
+
+def _tell(waiting: "asyncio.Future[A]", answer: A | BaseException) -> None:
+    if waiting.done():  # the caller went away
+        return
+    if isinstance(answer, BaseException):
+        waiting.set_exception(answer)
+    else:
+        waiting.set_result(answer)

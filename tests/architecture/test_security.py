@@ -1,0 +1,69 @@
+"""Rules of RELIABILITY.md, section 4, that a machine can check: nothing stored or received is ever executed."""
+
+import ast
+import re
+from typing import Final
+
+import pytest
+
+from tests.architecture.sources import Source, dotted, imported, sources
+
+UNSAFE_MODULES: Final = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle"}
+UNSAFE_CALLS: Final = {
+    *("eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "yaml.full_load"),
+    *("subprocess.getoutput", "subprocess.getstatusoutput", "asyncio.create_subprocess_shell"),
+}
+# Where it is what the module is for; each entry says why.
+MAY: Final = {("runners.warm", "exec"): "runs the job's own script, in a process of its own"}
+# Statements are text of ours; where one is put together, each line that does it says so.
+MAY_WORD_SQL: Final = {
+    "stores.views": "views, from files of ours",
+    "stores.mysql.compiling": "a named statement for many rows",
+    "stores.postgres.compiling": "a named statement for many rows",
+    "stores.sqlite.session": "a named statement with a list",
+    "stores.sqlite.migrating": "the numbers of our own migrations",
+}
+
+every_module = pytest.mark.parametrize("source", sources(), ids=lambda source: source.name or "waterclock")
+
+
+@every_module
+def test_nothing_is_unpickled_evaluated_or_given_to_a_shell(source: Source) -> None:
+    assert [found for found in unsafe(source.tree) if (source.name, found) not in MAY] == []
+
+
+@every_module
+def test_sql_is_put_together_only_from_our_own_text(source: Source) -> None:
+    if source.name not in MAY_WORD_SQL:
+        assert not re.search(r"noqa:.*S608", source.path.read_text())
+
+
+def unsafe(tree: ast.Module) -> list[str]:
+    found: list[str] = []
+    for node in ast.walk(tree):
+        found += [name for name in imported(node) if name.partition(".")[0] in UNSAFE_MODULES]
+        if isinstance(node, ast.Call):
+            found += [dotted(node.func)] if dotted(node.func) in UNSAFE_CALLS else []
+            found += ["shell=" for keyword in node.keywords if keyword.arg == "shell" and not is_false(keyword.value)]
+    return found
+
+
+def is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [
+        ("import pickle", ["pickle"]),
+        ("from pickle import loads", ["pickle.loads"]),
+        ("subprocess.run(x, shell=True)", ["shell="]),
+        ("subprocess.run(x, shell=False)", []),
+        ("os.system(x)", ["os.system"]),
+        ("re.compile(x)", []),
+        ("yaml.safe_load(x)", []),
+        ("eval(x)", ["eval"]),
+    ],
+)
+def test_the_rule_itself(code: str, verdict: list[str]) -> None:
+    assert unsafe(ast.parse(code)) == verdict

@@ -1,0 +1,178 @@
+"""The matrix of roles and routes: each call is done, refused, or, from another organisation, finds nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.faces.api.serving import Served
+from tests.faces.api.workflows import make_workflow
+from waterclock.domain.access import Role
+from waterclock.domain.run import RunState
+from waterclock.faces.api.routes import TABLE
+
+OURS = "ours alone"  # stands in all that is ours, and in nothing else
+RANK = [Role.VIEWER, Role.OPERATOR, Role.AUTHOR, Role.ADMIN]
+NAMES = {
+    "jobs": "mine",
+    "triggers": "t",
+    "workflows": "flow",
+    "secrets": "pass",
+    "users": "ann",
+    "groups": "etl",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The least role that may; `elsewhere`: the status that the admin of another organisation meets."""
+
+    least: Role
+    body: Any = None
+    elsewhere: int = 404
+
+
+def read(elsewhere: int = 404) -> Row:
+    return Row(Role.VIEWER, elsewhere=elsewhere)
+
+
+# Things are the admin's own: what only an owner may do, only an admin may here. Deleting comes last.
+MATRIX: dict[tuple[str, str], Row] = {
+    ("GET", "/me"): read(200),
+    ("GET", "/jobs"): read(200),
+    ("POST", "/jobs"): Row(Role.AUTHOR, {"name": "new", "kind": "python"}, 201),
+    ("GET", "/jobs/{name}"): read(),
+    ("PUT", "/jobs/{name}"): Row(Role.ADMIN, {"kind": "python"}),
+    ("GET", "/jobs/{name}/bookmark"): read(),
+    ("PUT", "/jobs/{name}/bookmark"): Row(Role.OPERATOR, {"content": OURS}),
+    ("GET", "/secrets"): read(200),
+    ("PUT", "/secrets/{name}"): Row(Role.ADMIN, {"value": "long enough"}, 201),  # a secret of their own
+    ("POST", "/secret-key"): Row(Role.ADMIN, None, 403),
+    ("GET", "/triggers"): read(200),
+    ("POST", "/triggers"): Row(Role.AUTHOR, {"name": "new", "actions": [{"job": "mine"}]}),
+    ("GET", "/triggers/{name}"): read(),
+    ("PUT", "/triggers/{name}"): Row(Role.ADMIN, {"actions": [{"job": "mine"}]}),
+    ("POST", "/triggers/{name}/start"): Row(Role.OPERATOR),
+    ("POST", "/triggers/{name}/stop"): Row(Role.OPERATOR),
+    ("GET", "/triggers/{name}/fires"): read(),
+    ("GET", "/triggers/{name}/next"): read(),
+    ("GET", "/workflows"): read(200),
+    ("GET", "/workflows/{name}"): read(),
+    ("POST", "/workflows/{name}/start"): Row(Role.OPERATOR),
+    ("GET", "/workflows/{name}/runs"): read(),
+    ("GET", "/workflows/{name}/runs/{id}"): read(),
+    ("POST", "/workflows/{name}/runs/{id}/resume"): Row(Role.OPERATOR, {"nodes": ["x"]}),
+    ("POST", "/workflows/{name}/runs/{id}/stop"): Row(Role.OPERATOR),
+    ("GET", "/runs"): read(200),
+    ("POST", "/runs"): Row(Role.OPERATOR, {"job": "mine"}),
+    ("POST", "/runs/batch"): Row(Role.OPERATOR, {"runs": [{"job": "mine"}]}),
+    ("POST", "/runs/stop"): Row(Role.OPERATOR, {"ids": ["jr_x"]}, 202),
+    ("GET", "/runs/{id}"): read(),
+    ("POST", "/runs/{id}/stop"): Row(Role.OPERATOR),
+    ("GET", "/runs/{id}/log"): read(),
+    ("GET", "/runs/{id}/log/follow"): read(),
+    ("GET", "/users"): read(200),
+    ("POST", "/users"): Row(Role.ADMIN, {"name": "new", "role": "viewer"}, 201),
+    ("PUT", "/users/{name}"): Row(Role.ADMIN, {"role": "viewer"}),
+    ("GET", "/users/{name}/keys"): Row(Role.ADMIN),
+    ("POST", "/users/{name}/keys"): Row(Role.ADMIN),
+    ("GET", "/users/{name}/tokens"): Row(Role.ADMIN),
+    ("POST", "/users/{name}/tokens"): Row(Role.ADMIN, {"name": "x"}),
+    ("GET", "/groups"): read(200),
+    ("POST", "/groups"): Row(Role.ADMIN, {"name": "new group"}, 201),
+    ("PUT", "/groups/{name}/members/{user}"): Row(Role.ADMIN),
+    ("GET", "/audit"): Row(Role.ADMIN, None, 200),
+    ("GET", "/status"): read(200),
+    ("GET", "/events"): read(200),
+    ("GET", "/messages"): read(200),
+    ("GET", "/schedules/preview"): read(200),
+    ("DELETE", "/jobs/{name}/bookmark"): Row(Role.OPERATOR),
+    ("DELETE", "/secrets/{name}"): Row(Role.ADMIN, None, 200),  # their own
+    ("DELETE", "/triggers/{name}"): Row(Role.ADMIN),
+    ("DELETE", "/jobs/{name}"): Row(Role.ADMIN),
+    ("DELETE", "/users/{name}/keys/{id}"): Row(Role.ADMIN),
+    ("DELETE", "/users/{name}/tokens/{id}"): Row(Role.ADMIN),
+    ("DELETE", "/groups/{name}/members/{user}"): Row(Role.ADMIN),
+    ("DELETE", "/groups/{name}"): Row(Role.ADMIN),
+    ("DELETE", "/users/{name}"): Row(Role.ADMIN),
+}
+
+
+class Stage:
+    """One thing of each kind, all the admin's, and the paths that name them."""
+
+    def __init__(self, server: Served) -> None:
+        self._server, self._api = server, server.client
+        self._ids = dict.fromkeys(("keys", "tokens", "workflows", "runs"), "")  # a workflow's runs are not a job's
+
+    async def set(self) -> "Stage":
+        await self._made("/users", {"name": "ann", "role": "author"})
+        await self._made("/groups", {"name": "etl"})
+        await self._api.put("/groups/etl/members/ann")
+        await self._made("/jobs", {"name": "mine", "kind": "python", "max_concurrent": 0, "arguments": {"x": OURS}})
+        await self._api.put("/jobs/mine/bookmark", json={"content": OURS})
+        await self._made("/triggers", {"name": "t", "actions": [{"job": "mine", "arguments": {"x": OURS}}]})
+        await self._api.put("/secrets/pass", json={"value": "long enough", "description": OURS})
+        self._ids["runs"] = (await self._made("/runs", {"job": "mine"}))["id"]
+        held = await self._server.hand.begin()
+        held.write(OURS.encode())
+        await held.end(RunState.SUCCEEDED)
+        self._ids["keys"] = (await self._made("/users/ann/keys"))["id"]
+        await self._made("/users/ann/tokens", {"name": "t"})
+        self._ids["tokens"] = (await self._api.get("/users/ann/tokens")).json()["items"][0]["id"]
+        await make_workflow(self._server)
+        self._ids["workflows"] = (await self._made("/workflows/flow/start"))["id"]
+        return self
+
+    def path(self, template: str) -> str:
+        parts = template.split("/")
+        ids = [made for place, made in self._ids.items() if place in parts]
+        values = {"name": NAMES.get(parts[1], ""), "id": ids[0] if ids else "", "user": "ann"}
+        query = "?expression=@daily" if template == "/schedules/preview" else ""
+        return template.format(**values) + query
+
+    async def _made(self, path: str, body: Any = None) -> Any:
+        answer = await self._api.post(path, json=body)
+        assert answer.is_success, answer.text
+        return answer.json()
+
+
+def test_every_route_has_its_row() -> None:
+    assert MATRIX.keys() == {(method, path) for method, path, _ in TABLE}
+
+
+@pytest.mark.parametrize("role", RANK)
+async def test_each_role_may_do_its_part(server: Served, role: Role) -> None:
+    stage = await Stage(server).set()
+    async with server.as_user(await server.token_of(f"a {role}", role)) as user:
+        for (method, template), row in MATRIX.items():
+            answer = await user.request(method, stage.path(template), json=row.body)
+            if RANK.index(role) < RANK.index(row.least):
+                assert (answer.status_code, answer.json()["error"]["type"]) == (403, "forbidden"), (method, template)
+            else:
+                assert was_let_in(answer), (method, template, answer.text)
+
+
+async def test_to_another_organisation_nothing_of_ours_is_there(server: Served) -> None:
+    stage = await Stage(server).set()
+    token = await server.token_of("eve", Role.ADMIN, org_id=await server.other_organisation())
+    async with server.as_user(token) as eve:
+        for (method, template), row in MATRIX.items():
+            answer = await eve.request(method, stage.path(template), json=row.body)
+            assert answer.status_code == row.elsewhere, (method, template, answer.text)
+            assert OURS not in answer.text, (method, template)
+    assert (await server.client.get(stage.path("/runs/{id}/log"))).json()["text"] == OURS
+    for path in (
+        "/jobs/{name}",
+        "/triggers/{name}",
+        "/workflows/{name}",
+        "/users/{name}/keys",
+        "/jobs/{name}/bookmark",
+    ):
+        assert (await server.client.get(stage.path(path))).status_code == 200, path
+
+
+def was_let_in(answer: httpx.Response) -> bool:
+    """Whatever became of it then: a state of things may still forbid it."""
+    return answer.is_success or answer.status_code in (400, 409)

@@ -1,0 +1,127 @@
+"""Gathered calls: shared trips, answers of one's own, failures of one's own."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from waterclock.domain.errors import InvalidInput, NotFound, Unavailable, WaterclockError
+from waterclock.services.gathering import Gathered
+from waterclock.stores.base import StatementFailed
+
+
+class Store:
+    """Doubles what it is asked; says what came together, and waits where it is told to."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[int]] = []
+        self.open = asyncio.Event()
+        self.open.set()
+        self.failing: dict[int, Exception] = {}  # a batch with this question fails
+
+    async def __call__(self, questions: Sequence[int]) -> Sequence[int | WaterclockError]:
+        self.batches.append(list(questions))
+        await self.open.wait()
+        for question in questions:
+            if question in self.failing:
+                raise self.failing[question]
+        return [NotFound("number", question) if question < 0 else 2 * question for question in questions]
+
+
+@pytest.fixture
+async def store() -> Store:
+    return Store()
+
+
+async def test_what_comes_at_the_same_time_is_asked_once(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    assert await asyncio.gather(*(gathered(number) for number in range(8))) == [0, 2, 4, 6, 8, 10, 12, 14]
+    assert store.batches == [list(range(8))]
+
+
+async def test_a_lone_caller_is_asked_alone_and_at_once(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    assert [await gathered(1), await gathered(2)] == [2, 4]
+    assert store.batches == [[1], [2]]
+
+
+async def test_what_comes_meanwhile_is_the_next_batch(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    store.open.clear()
+    first = asyncio.create_task(gathered(1))
+    await until(lambda: store.batches == [[1]])
+    others = [asyncio.create_task(gathered(number)) for number in (2, 3)]
+    await turns(100)
+    assert store.batches == [[1]]
+    store.open.set()
+    assert await asyncio.gather(first, *others) == [2, 4, 6]
+    assert store.batches == [[1], [2, 3]]
+
+
+async def test_one_that_takes_long_does_not_hold_up_the_others(store: Store) -> None:
+    gathered = Gathered(store, at_once=2)
+    store.open.clear()
+    first = asyncio.create_task(gathered(1))
+    await until(lambda: len(store.batches) == 1)
+    second = asyncio.create_task(gathered(2))
+    await until(lambda: len(store.batches) == 2)
+    store.open.set()
+    assert [await first, await second] == [2, 4]
+
+
+async def test_a_stream_of_callers_does_not_keep_the_first_waiting(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    callers = [asyncio.create_task(gathered(0))]
+    while not callers[0].done():
+        callers.append(asyncio.create_task(gathered(1)))
+        await asyncio.sleep(0)
+        assert len(callers) < 1_000
+    await asyncio.gather(*callers)
+
+
+async def test_a_refusal_is_for_its_own_caller(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    good, bad = await asyncio.gather(gathered(1), gathered(-1), return_exceptions=True)
+    assert good == 2
+    assert isinstance(bad, NotFound)
+
+
+@pytest.mark.parametrize("problem", [StatementFailed("insert", "too long"), InvalidInput("odd")])
+async def test_a_question_that_fails_a_batch_fails_alone(store: Store, problem: Exception) -> None:
+    gathered = Gathered(store, at_once=1)
+    store.failing[2] = problem
+    answers = await asyncio.gather(*(gathered(number) for number in (1, 2, -3)), return_exceptions=True)
+    assert answers[:2] == [2, problem]
+    assert isinstance(answers[2], NotFound)
+    assert sorted(store.batches) == [[-3], [1], [1, 2, -3], [2]]
+
+
+async def test_a_store_that_does_not_answer_is_not_asked_again(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    store.failing[1] = Unavailable("gone")
+    answers = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
+    assert store.batches == [[1, 2]]
+    assert await gathered(3) == 6
+
+
+async def test_a_caller_who_goes_away_takes_nobody_along(store: Store) -> None:
+    gathered = Gathered(store, at_once=1)
+    store.open.clear()
+    leaving, staying = asyncio.create_task(gathered(1)), asyncio.create_task(gathered(2))
+    await until(lambda: store.batches == [[1, 2]])
+    leaving.cancel()
+    store.open.set()
+    assert await staying == 4
+    assert leaving.cancelled()
+
+
+async def until(done: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not done():
+            await asyncio.sleep(0)
+
+
+async def turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
