@@ -3,16 +3,11 @@
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.acceptance.server import Server, alive, running, until
-from tests.services.mariadb import MariadbServer
-from tests.services.postgres import PostgresServer
 from waterclock.domain.job import JobSpec
 from waterclock.domain.moment import SECOND
 from waterclock.domain.schedule import parse_schedule, to_json
@@ -42,17 +37,6 @@ note("main")
 print("up", flush=True)
 time.sleep(1000)
 """
-
-
-@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
-def durable_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A store that keeps its promises over a crash: fsync on."""
-    if request.param == "sqlite":
-        yield ""
-        return
-    server: PostgresServer | MariadbServer = request.getfixturevalue(f"own_{request.param}")
-    with server.fresh_database() as url:
-        yield url
 
 
 def test_a_killed_workers_run_is_adopted_and_dies_whole_when_stopped(durable_url: str, tmp_path: Path) -> None:

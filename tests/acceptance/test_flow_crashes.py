@@ -9,11 +9,7 @@ from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from tests.acceptance.server import Server, until
-from tests.services.mariadb import MariadbServer
-from tests.services.postgres import PostgresServer
 from tests.stores.flowing import AT_ONCE, Flowing
 from tests.stores.raw import rows
 from waterclock.stores.opening import database_from_url
@@ -22,16 +18,6 @@ CHAINS = 500  # of each sort
 STEPS = ("one", "two", "three", "four", "five")
 EVERY_SECONDS = 2.0
 LIVE = "('WAITING', 'STARTING', 'RUNNING', 'STOPPING')"
-
-
-@pytest.fixture(params=["sqlite", "postgres", "mariadb"])
-def durable_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "sqlite":
-        yield ""
-        return
-    server: PostgresServer | MariadbServer = request.getfixturevalue(f"own_{request.param}")
-    with server.fresh_database() as url:
-        yield url
 
 
 def test_a_thousand_chains_take_every_edge_once_while_the_engine_is_killed(durable_url: str, tmp_path: Path) -> None:

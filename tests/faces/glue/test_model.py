@@ -34,14 +34,14 @@ def complaint(action: str, case: Case) -> str | None:
     return None if case.field is None else f"{case.what} at {case.field}: let through"
 
 
-@pytest.mark.parametrize("action", (*ACTIONS, *EXTRA))
+@pytest.mark.parametrize("action", [*ACTIONS, *EXTRA])
 def test_every_single_fault_in_a_request_is_refused_by_its_path_and_nothing_else_is(action: str) -> None:
     tried = list(cases(action))
     assert [found for case in tried if (found := complaint(action, case))] == []
     assert {case.field is None for case in tried} == {True, False}
 
 
-@pytest.mark.parametrize("action", (*ACTIONS, *EXTRA))
+@pytest.mark.parametrize("action", [*ACTIONS, *EXTRA])
 def test_the_smallest_request_is_what_botocore_itself_would_send(action: str, service: Any) -> None:
     body = minimal(input_shape(action))
     model = service.operation_model(action).input_shape
