@@ -45,6 +45,13 @@ def test_a_batch_of_inserts_is_one_statement_of_postgres() -> None:
     )
 
 
+def test_what_an_insert_does_about_a_conflict_stands_behind_the_rows() -> None:
+    batch = postgres.batched("remember_call", ("text", "text", "int8"), frozenset({"digest", "answer"}))
+    assert batch.sql.endswith("AS u(p_answer, p_digest)\nON CONFLICT (digest) DO NOTHING")
+    rows = [{"digest": digest, "answer": "a", "now": 1} for digest in ("d", "e")]
+    assert mysql.batched("remember_call", rows, "utf8mb4_bin").sql.startswith("INSERT IGNORE INTO idempotent_calls")
+
+
 def test_a_list_is_written_out_for_mysql_and_an_empty_one_matches_nothing() -> None:
     assert mysql.bound("delete_runs", {"ids": [1, 2]}) == mysql.Bound("DELETE FROM runs WHERE id IN (1,2)", ())
     assert mysql.bound("delete_runs", {"ids": []}).sql.endswith("IN (NULL)")

@@ -15,6 +15,7 @@ from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, Topic, Tx
 from waterclock.stores.ops.jobs import list_jobs
+from waterclock.stores.ops.reading import get_attempts
 
 
 @pytest.fixture(params=["postgres", "mariadb"])
@@ -57,6 +58,18 @@ async def test_connections_that_died_while_idle_are_not_noticed_by_callers(proxi
         await asyncio.gather(*(world.job(f"{round_} {n}") for n in range(5)))
         proxy.cut()
     assert len(await names(world.database)) == 15
+
+
+async def test_a_look_up_is_tried_again_on_a_fresh_connection(proxied: tuple[Store, Proxy]) -> None:
+    store, proxy = proxied
+    world = World(await store.open())
+    await world.job()
+    (started,) = await world.start()
+    for _ in range(3):
+        proxy.cut()
+        (found,) = await world.database.look_up(get_attempts, wanted=[(1, started.wire_id)])
+        assert found
+        assert found.wire_id == started.wire_id
 
 
 async def test_a_connection_lost_before_the_commit_is_tried_again_once(proxied: tuple[Store, Proxy]) -> None:
@@ -133,7 +146,7 @@ async def test_numbers_go_on_after_an_outage(proxied: tuple[Store, Proxy]) -> No
     database = await store.open()
 
     async def draw(tx: Tx) -> list[int]:
-        return list(await tx.numbers(Kind.JOB, 1))
+        return list(await tx.numbers(Kind.TOKEN, 1))
 
     first = await database.write(draw)
     proxy.cut()

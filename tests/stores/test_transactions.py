@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from itertools import chain
+from pathlib import Path
 
 import pytest
 
@@ -16,6 +17,7 @@ from waterclock.domain.moment import SECOND
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, StatementFailed, Topic, Tx
 from waterclock.stores.ops.jobs import create_job, get_job, list_jobs
+from waterclock.stores.sqlite import SqliteDatabase
 
 
 async def create(tx: Tx, name: str) -> None:
@@ -81,7 +83,7 @@ async def test_a_state_that_nobody_knows_is_refused(world: World) -> None:
         await tx.run("begin_run", {**values, "state": "DREAMING"})
 
     async def world_run_at(tx: Tx) -> int:
-        row = await tx.fetch_one("whole_attempt_by_wire_id", {"org_id": 1, "wire_id": answered.wire_id})
+        row = await tx.fetch_one("whole_attempts_by_wire_ids", {"wire_ids": [answered.wire_id]})
         assert row is not None
         return int(row["run_at"])
 
@@ -132,6 +134,28 @@ async def test_a_number_of_an_operation_that_failed_is_not_missed(database: Data
     with pytest.raises(Bug):
         await database.write(draw, True)
     assert await database.write(draw, False) > first
+
+
+async def test_a_look_up_sees_what_another_node_has_committed(shared: Store) -> None:
+    one, other = await shared.open_many(2)
+    for name in ("first", "second"):
+        assert await other.look_up(get_job, **PLACE, name=name) is None
+        await one.write(create, name)
+        found = await other.look_up(get_job, **PLACE, name=name)
+        assert found is not None
+        assert found.name == name
+
+
+async def test_a_look_up_that_finds_the_file_held_waits_beside_the_event_loop(tmp_path: Path) -> None:
+    database = SqliteDatabase(str(tmp_path / "wc.db"))
+    await database.open()
+    await database.migrate()
+    await database.look_up(get_job, **PLACE, name="job")
+    await database.write(create, "job")
+    assert database._at_hand
+    database._at_hand.set_progress_handler(lambda: 1, 1)  # whatever it is asked, it cannot just now
+    assert await database.look_up(get_job, **PLACE, name="job")
+    await database.close()
 
 
 async def test_a_read_has_one_view_while_others_write(shared: Store) -> None:

@@ -112,8 +112,16 @@ class Flows:
         )
         return page_of("workflows", found, page.size, lambda flow: (flow.name, flow.id))
 
-    async def start(self, caller: Caller, namespace: str, name: str, properties: Mapping[str, str]) -> str:
-        """The new run's id; the properties are laid over the flow's own."""
+    async def start(
+        self,
+        caller: Caller,
+        namespace: str,
+        name: str,
+        properties: Mapping[str, str],
+        *,
+        digest: str | None = None,
+    ) -> str:
+        """The new run's id, the same for every call with this digest; the properties are laid over the flow's own."""
         caller.needs(Right.RUN)
         return await self._database.write(
             flow_starting.start_flow_run,
@@ -123,6 +131,7 @@ class Flows:
             requested_by=caller.user,
             properties=properties,
             rules=self._fire_rules_of(namespace),
+            digest=digest,
         )
 
     async def stop(self, caller: Caller, namespace: str, name: str, wire_id: str) -> None:

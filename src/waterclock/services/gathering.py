@@ -8,8 +8,10 @@ from typing import Final, Generic, Protocol, TypeVar
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.stores.base import StatementFailed
 
-QUIET_TURNS: Final = 4  # of the event loop: some ten microseconds each while there is nothing to do
+QUIET_TURNS: Final = 4  # of the event loop: some microseconds each while there is nothing to do
 MOST_TURNS: Final = 40
+SLOW_SECONDS: Final = 0.05  # a batch that takes longer (it waits for somebody's lock) holds up nobody behind it
+AT_ONCE: Final = 4
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -30,16 +32,16 @@ class _Asked(Generic[Q, A]):
 
 
 class Gathered(Generic[Q, A]):
-    """A batch is what came until the event loop had nothing else to do, or while `at_once` batches were under way.
+    """A batch is what came until the event loop had nothing else to do, or while the batch before was under way.
 
     So a lone caller hardly waits for company, and a crowd that was answered together comes back together.
     """
 
-    def __init__(self, answer_all: AnswerAll[Q, A], *, at_once: int) -> None:
+    def __init__(self, answer_all: AnswerAll[Q, A]) -> None:
         self._answer_all = answer_all
-        self._at_once = at_once
-        self._under_way = 0
         self._waiting: list[_Asked[Q, A]] = []
+        self._under_way = 0
+        self._young: asyncio.TimerHandle | None = None  # the batch that the next one waits for, until it is slow
 
     async def __call__(self, question: Q) -> A:
         asked: _Asked[Q, A] = _Asked(question, asyncio.get_running_loop().create_future())
@@ -57,22 +59,32 @@ class Gathered(Generic[Q, A]):
 
     def _gather(self, seen: int = 0, quiet: int = 0, turns: int = 0) -> None:
         """Look again at every turn of the loop, until some have brought nobody new."""
-        if not self._waiting or self._under_way >= self._at_once:
+        if not self._waiting or self._young or self._under_way >= AT_ONCE:
             return  # the end of a batch comes back here
         quiet = quiet + 1 if len(self._waiting) == seen else 0
         if quiet < QUIET_TURNS and turns < MOST_TURNS:
             asyncio.get_running_loop().call_soon(self._gather, len(self._waiting), quiet, turns + 1)
         else:
-            self._begin()
+            self._begin(asyncio.get_running_loop())
 
-    def _begin(self) -> None:
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
         batch, self._waiting = self._waiting, []
         self._under_way += 1
-        task = asyncio.get_running_loop().create_task(self._answer_all([asked.question for asked in batch]))
-        task.add_done_callback(lambda done: self._end(batch, done))
+        self._young = young = loop.call_later(SLOW_SECONDS, self._is_slow)
+        task = loop.create_task(self._answer_all([asked.question for asked in batch]))
+        task.add_done_callback(lambda done: self._end(batch, young, done))
 
-    def _end(self, batch: list[_Asked[Q, A]], done: asyncio.Task[Sequence[A | WaterclockError]]) -> None:
+    def _is_slow(self) -> None:
+        self._young = None
+        self._gather()
+
+    def _end(
+        self, batch: list[_Asked[Q, A]], young: asyncio.TimerHandle, done: asyncio.Task[Sequence[A | WaterclockError]]
+    ) -> None:
         self._under_way -= 1
+        young.cancel()
+        if self._young is young:
+            self._young = None
         self._gather()
         if done.cancelled():
             for asked in batch:

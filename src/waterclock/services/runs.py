@@ -1,7 +1,6 @@
 """Runs: asked for by operators, seen by everyone in the organisation, stopped until nothing of them lives."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Final
 
 from waterclock.domain.access import RIGHTS, Caller, Right
 from waterclock.domain.arguments import check_arguments
@@ -19,9 +18,6 @@ from waterclock.stores.ops.newruns import Inserted
 from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
 
-WRITES_AT_ONCE: Final = 2  # one that waits for a job's lock does not hold up those who start other jobs
-READS_AT_ONCE: Final = 2
-
 
 class Runs:
     def __init__(
@@ -30,8 +26,8 @@ class Runs:
         self._database = database
         self._jobs = jobs
         self._fire_rules = fire_rules  # for the triggers that fire when a run is stopped
-        self._starting = Gathered(self._start_each, at_once=WRITES_AT_ONCE)
-        self._looking_up = Gathered(self._look_up, at_once=READS_AT_ONCE)
+        self._starting = Gathered(self._start_each)
+        self._looking_up = Gathered(self._look_up)
 
     async def start_one(self, caller: Caller, namespace: str, request: RunRequest, *, digest: str | None = None) -> str:
         """The id of the run; the same for every call with this digest, within a quarter of an hour."""

@@ -76,7 +76,8 @@ class Triggers:
             allow=self._changeable_by(caller),
         )
 
-    async def start(self, caller: Caller, namespace: str, name: str) -> Trigger:
+    async def start(self, caller: Caller, namespace: str, name: str, *, digest: str | None = None) -> Trigger:
+        """An ON_DEMAND trigger fires once for all calls with the same digest."""
         caller.needs(Right.RUN)
         return await self._database.write(
             ops.start_trigger,
@@ -85,6 +86,7 @@ class Triggers:
             name=name,
             allow=rule.start_trigger,
             rules=self._fire_rules,
+            digest=digest,
         )
 
     async def stop(self, caller: Caller, namespace: str, name: str) -> Trigger:

@@ -7,7 +7,8 @@ from typing import Final
 
 from waterclock.stores.base import Kind
 
-BLOCK: Final = 1_000  # for the series that runs, fires and attempts share; what a crash leaves unused is a gap
+# How many are drawn at a time where they need not follow one another; what a crash leaves unused is a gap.
+BLOCKS: Final = {Kind.RUN: 1_000, Kind.JOB: 50, Kind.TRIGGER: 50, Kind.FLOW: 50}
 
 # Add to the counter, durably and at once; its new value.
 Draw = Callable[[Kind, int], Awaitable[int]]
@@ -30,7 +31,7 @@ class Numbers:
             return left[:count]
 
     async def _take_more(self, kind: Kind, left: range, missing: int) -> Iterable[int]:
-        asked = max(BLOCK, missing) if kind is Kind.RUN else missing
+        asked = max(BLOCKS.get(kind, 1), missing)
         last = await self._draw(kind, asked)
         drawn = range(last - asked + 1, last + 1)
         self._left[kind] = drawn[missing:]

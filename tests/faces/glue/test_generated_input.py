@@ -25,6 +25,7 @@ LISTS = {
     "jobs": ("GetJobs", "ListJobs"),
     "triggers": ("GetTriggers", "ListTriggers"),
     "workflows": ("ListWorkflows",),
+    "crawlers": ("GetCrawlers", "ListCrawlers"),
     "runs": ("GetJobRuns",),
     "workflow runs": ("GetWorkflowRuns",),
 }
@@ -110,11 +111,13 @@ def tokens(account: Account, things: Things) -> dict[str, tuple[str, dict[str, A
     glue = account.client()
     make_job(glue, "second")
     make_trigger(glue, "second", jobs=("second",))
+    glue.create_crawler(Name="second", Role="r", Targets={})
     runs, flow = things.request("GetJobRuns"), things.request("GetWorkflowRuns")
     bodies: dict[str, dict[str, Any]] = {
         "jobs": {},
         "triggers": {},
         "workflows": {},
+        "crawlers": {},
         "runs": runs,
         "workflow runs": flow,
     }

@@ -1,4 +1,4 @@
-"""StartJobRun as SDKs repeat it: the answer is lost on its way, and there is one run all the same (RELIABILITY 12)."""
+"""Starts as SDKs repeat them: the answer is lost on its way, and there is one run all the same (RELIABILITY 12)."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -29,10 +29,10 @@ def on_any_store(tmp_path: Path, store_url: str) -> Iterator[Account]:
 
 @pytest.fixture
 def losing(on_any_store: Account) -> Iterator[Proxy]:
-    """The way to the server, on which the first answer to StartJobRun is lost."""
+    """The way to the server, on which the first answer to a start is lost."""
     served = on_any_store.served
     proxy = Proxy(served.port)
-    proxy.losing = lambda data: b"StartJobRun" in data and not proxy.lost.is_set()
+    proxy.losing = lambda data: b"AWSGlue.Start" in data and not proxy.lost.is_set()
     served.run(proxy.open())
     yield proxy
     served.run(proxy.close())
@@ -64,6 +64,23 @@ def test_a_retry_after_a_lost_answer_makes_no_second_run(on_any_store: Account, 
     assert losing.lost.is_set()
     assert answer["ResponseMetadata"]["RetryAttempts"] == 1
     assert [run["Id"] for run in glue.get_job_runs(JobName="job")["JobRuns"]] == [answer["JobRunId"]]
+
+
+def test_a_workflow_too_is_started_once(on_any_store: Account, losing: Proxy) -> None:
+    glue = client_through(losing, on_any_store.key())
+    glue.create_workflow(Name="flow")
+    answer = glue.start_workflow_run(Name="flow")
+    assert answer["ResponseMetadata"]["RetryAttempts"] == 1
+    assert [run["WorkflowRunId"] for run in glue.get_workflow_runs(Name="flow")["Runs"]] == [answer["RunId"]]
+
+
+@pytest.mark.parametrize("kind", [{"Type": "ON_DEMAND"}, {"Type": "SCHEDULED", "Schedule": "rate(1 day)"}])
+def test_a_trigger_too_is_started_once(on_any_store: Account, losing: Proxy, kind: dict[str, str]) -> None:
+    glue = client_through(losing, on_any_store.key())
+    make_job(glue, ExecutionProperty={"MaxConcurrentRuns": 10})
+    glue.create_trigger(Name="trigger", Actions=[{"JobName": "job"}], **kind)
+    assert glue.start_trigger(Name="trigger")["ResponseMetadata"]["RetryAttempts"] == 1
+    assert len(glue.get_job_runs(JobName="job")["JobRuns"]) == int(kind["Type"] == "ON_DEMAND")
 
 
 def test_copies_of_one_call_at_the_same_time_make_one_run(on_any_store: Account) -> None:

@@ -34,19 +34,19 @@ async def store() -> Store:
 
 
 async def test_what_comes_at_the_same_time_is_asked_once(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     assert await asyncio.gather(*(gathered(number) for number in range(8))) == [0, 2, 4, 6, 8, 10, 12, 14]
     assert store.batches == [list(range(8))]
 
 
 async def test_a_lone_caller_is_asked_alone_and_at_once(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     assert [await gathered(1), await gathered(2)] == [2, 4]
     assert store.batches == [[1], [2]]
 
 
 async def test_what_comes_meanwhile_is_the_next_batch(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     store.open.clear()
     first = asyncio.create_task(gathered(1))
     await until(lambda: store.batches == [[1]])
@@ -58,8 +58,8 @@ async def test_what_comes_meanwhile_is_the_next_batch(store: Store) -> None:
     assert store.batches == [[1], [2, 3]]
 
 
-async def test_one_that_takes_long_does_not_hold_up_the_others(store: Store) -> None:
-    gathered = Gathered(store, at_once=2)
+async def test_a_batch_that_takes_long_does_not_hold_up_those_behind_it(store: Store) -> None:
+    gathered = Gathered(store)
     store.open.clear()
     first = asyncio.create_task(gathered(1))
     await until(lambda: len(store.batches) == 1)
@@ -70,7 +70,7 @@ async def test_one_that_takes_long_does_not_hold_up_the_others(store: Store) -> 
 
 
 async def test_a_stream_of_callers_does_not_keep_the_first_waiting(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     callers = [asyncio.create_task(gathered(0))]
     while not callers[0].done():
         callers.append(asyncio.create_task(gathered(1)))
@@ -80,7 +80,7 @@ async def test_a_stream_of_callers_does_not_keep_the_first_waiting(store: Store)
 
 
 async def test_a_refusal_is_for_its_own_caller(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     good, bad = await asyncio.gather(gathered(1), gathered(-1), return_exceptions=True)
     assert good == 2
     assert isinstance(bad, NotFound)
@@ -88,7 +88,7 @@ async def test_a_refusal_is_for_its_own_caller(store: Store) -> None:
 
 @pytest.mark.parametrize("problem", [StatementFailed("insert", "too long"), InvalidInput("odd")])
 async def test_a_question_that_fails_a_batch_fails_alone(store: Store, problem: Exception) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     store.failing[2] = problem
     answers = await asyncio.gather(*(gathered(number) for number in (1, 2, -3)), return_exceptions=True)
     assert answers[:2] == [2, problem]
@@ -97,7 +97,7 @@ async def test_a_question_that_fails_a_batch_fails_alone(store: Store, problem: 
 
 
 async def test_a_store_that_does_not_answer_is_not_asked_again(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     store.failing[1] = Unavailable("gone")
     answers = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
     assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
@@ -106,7 +106,7 @@ async def test_a_store_that_does_not_answer_is_not_asked_again(store: Store) -> 
 
 
 async def test_a_caller_who_goes_away_takes_nobody_along(store: Store) -> None:
-    gathered = Gathered(store, at_once=1)
+    gathered = Gathered(store)
     store.open.clear()
     leaving, staying = asyncio.create_task(gathered(1)), asyncio.create_task(gathered(2))
     await until(lambda: store.batches == [[1, 2]])

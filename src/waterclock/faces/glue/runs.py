@@ -1,13 +1,11 @@
 """Run actions: parse, call one service, render. What Glue calls a job run is one attempt of ours."""
 
-import hashlib
 from typing import Final
-
-import orjson
 
 from waterclock.domain.access import Caller
 from waterclock.faces.glue.job_spec import check_capacity, notify_after_seconds, timeout_seconds
 from waterclock.faces.glue.render import run_wire
+from waterclock.faces.glue.repeats import digest_of
 from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged
 from waterclock.stores.ops.starting import RunRequest
 from waterclock.stores.ops.stopping import StopAnswer
@@ -34,7 +32,8 @@ async def start_job_run(services: Services, caller: Caller, body: Body) -> Wire:
         previous_wire_id=previous,
         queueing=body.get("JobRunQueuingEnabled"),
     )
-    return {"JobRunId": await services.runs.start_one(caller, NAMESPACE, request, digest=_digest(caller, body))}
+    digest = digest_of("StartJobRun", caller, body)
+    return {"JobRunId": await services.runs.start_one(caller, NAMESPACE, request, digest=digest)}
 
 
 async def get_job_run(services: Services, caller: Caller, body: Body) -> Wire:
@@ -57,14 +56,6 @@ async def batch_stop_job_run(services: Services, caller: Caller, body: Body) -> 
         ],
         "Errors": [_stop_error(job_name, answer) for answer in answers if not answer.accepted],
     }
-
-
-def _digest(caller: Caller, body: Body) -> str | None:
-    """Of this call and its repetitions; None where the client does not say which call it is."""
-    if caller.call_id is None:
-        return None
-    call = ["StartJobRun", caller.org_id, caller.call_id, body]
-    return hashlib.sha256(orjson.dumps(call, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _stop_error(job_name: str, answer: StopAnswer) -> Wire:

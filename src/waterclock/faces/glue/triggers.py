@@ -10,6 +10,7 @@ from waterclock.domain.moment import to_datetime
 from waterclock.domain.tagging import Taggable
 from waterclock.domain.trigger import Trigger, TriggerSpec
 from waterclock.faces.glue.render import trigger_wire
+from waterclock.faces.glue.repeats import digest_of
 from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged
 from waterclock.faces.glue.trigger_spec import starts_on_creation, trigger_spec
 from waterclock.services.paging import Page
@@ -42,7 +43,8 @@ async def update_trigger(services: Services, caller: Caller, body: Body) -> Wire
 
 
 async def start_trigger(services: Services, caller: Caller, body: Body) -> Wire:
-    return {"Name": (await services.triggers.start(caller, NAMESPACE, body["Name"])).name}
+    digest = digest_of("StartTrigger", caller, body)
+    return {"Name": (await services.triggers.start(caller, NAMESPACE, body["Name"], digest=digest)).name}
 
 
 async def stop_trigger(services: Services, caller: Caller, body: Body) -> Wire:

@@ -7,6 +7,7 @@ from typing import Final
 from waterclock.domain.access import Caller
 from waterclock.domain.errors import InvalidInput, NotFound
 from waterclock.domain.flow import NO_CAP
+from waterclock.faces.glue.repeats import digest_of
 from waterclock.faces.glue.services import NAMESPACE, Body, Handler, Services, Wire, page_of, paged
 from waterclock.faces.glue.workflow_wire import workflow_run_wire, workflow_wire
 from waterclock.services.flows import FlowSettings
@@ -53,7 +54,8 @@ async def batch_get_workflows(services: Services, caller: Caller, body: Body) ->
 
 
 async def start_workflow_run(services: Services, caller: Caller, body: Body) -> Wire:
-    return {"RunId": await services.flows.start(caller, NAMESPACE, body["Name"], body.get("RunProperties", {}))}
+    properties, digest = body.get("RunProperties", {}), digest_of("StartWorkflowRun", caller, body)
+    return {"RunId": await services.flows.start(caller, NAMESPACE, body["Name"], properties, digest=digest)}
 
 
 async def stop_workflow_run(services: Services, caller: Caller, body: Body) -> Wire:

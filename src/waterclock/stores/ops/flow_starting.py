@@ -28,6 +28,7 @@ from waterclock.stores.ops.advancing import Advance, Driver, node_row
 from waterclock.stores.ops.flow_rows import fired_text, flow_of, flow_run_of, graph_text
 from waterclock.stores.ops.flows import triggers_of_flow
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
+from waterclock.stores.ops.repeats import remember
 from waterclock.stores.ops.rows import dumped
 
 
@@ -40,6 +41,7 @@ class FlowStart:
     run_at: Moment
     requested_by: str
     properties: Mapping[str, str]
+    wire_id: str | None = None  # where its caller has been promised one
     fire_id: int | None = None
     trigger_id: int | None = None
     trigger_name: str | None = None
@@ -57,13 +59,20 @@ async def start_flow_run(
     requested_by: str,
     properties: Mapping[str, str],
     rules: FireRules,
+    digest: str | None = None,
 ) -> str:
-    """Its wire id. The run's properties are the flow's own, with these laid over them."""
+    """Its wire id, the same for every call with this digest. The properties are laid over the flow's own."""
+    now = await tx.now()
+    wire_id = flow_run_wire_id(now, secrets.token_bytes(26))
+    standing = (await remember(tx, {digest: wire_id}, now))[digest] if digest else wire_id
+    if standing != wire_id:
+        return standing
     flow = await _admitting(tx, org_id, namespace, name)
     start = FlowStart(
         flow=flow,
         graph=await fixed_graph(tx, flow, rules),
-        run_at=await tx.now(),
+        wire_id=wire_id,
+        run_at=now,
         requested_by=requested_by,
         properties={**flow.properties, **properties},
     )
@@ -193,7 +202,7 @@ def _flow_run(start: FlowStart, number: int, now: Moment) -> FlowRun:
         run_at=start.run_at,
         org_id=start.flow.org_id,
         namespace=start.flow.namespace,
-        wire_id=flow_run_wire_id(start.run_at, secrets.token_bytes(26)),
+        wire_id=start.wire_id or flow_run_wire_id(start.run_at, secrets.token_bytes(26)),
         flow_id=start.flow.id,
         flow_name=start.flow.name,
         owner=start.flow.owner,

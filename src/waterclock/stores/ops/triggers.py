@@ -23,6 +23,7 @@ from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.firing import Due, write_fires
 from waterclock.stores.ops.flows import triggers_of_flow
 from waterclock.stores.ops.jobs import get_jobs
+from waterclock.stores.ops.repeats import was_done
 from waterclock.stores.ops.rows import action_row, condition_row, dumped, fire_of, schedule_of, trigger_of
 from waterclock.stores.ops.stopping import stop_by_ids
 from waterclock.stores.ops.trigger_reading import with_parts
@@ -107,11 +108,20 @@ async def update_trigger(
 
 
 async def start_trigger(
-    tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule, rules: Mapping[str, FireRules]
+    tx: Tx,
+    *,
+    org_id: int,
+    namespace: str,
+    name: str,
+    allow: Rule,
+    rules: Mapping[str, FireRules],
+    digest: str | None = None,
 ) -> Trigger:
     """SCHEDULED: its next instant after now. CONDITIONAL: it watches from now on, what ended before does not count.
     ON_DEMAND: fired once, now, and it stays as it was."""
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
+    if digest and await was_done(tx, digest):
+        return trigger
     allow(trigger)
     now = await tx.now()
     if trigger.spec.type is TriggerType.ON_DEMAND:
