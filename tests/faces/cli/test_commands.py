@@ -182,7 +182,7 @@ async def test_the_status_is_shown(wc: CommandLine) -> None:
 
 
 WRONG = (
-    (["job", "show", "nobody"], 2, "job 'nobody' not found"),
+    (["job", "show", "nobody"], 2, "job 'nobody' not found among the names of 'api'; --namespace names another face"),
     (["job", "create", "x", "--kind", "python", "--script", "missing.py"], 2, "no such file here"),
     (["job", "create", "x", "--kind", "python", "--arg", "oops"], 2, "'oops' is not key=value"),
     (["job", "create", "x", "--kind", "python", "--limit", "memory=1"], 2, "must be one of memory_bytes"),

@@ -103,6 +103,9 @@ class Client:
             return Failure(f"{self.server} answered {response.status_code}: is it a waterclock server?")
         if response.status_code == 401:
             message += "; give one in WATERCLOCK_TOKEN, or the server's data directory in --data-dir"
+        meant = response.request.url.params.get("namespace")
+        if response.status_code == 404 and meant:
+            message += f" among the names of {meant!r}; --namespace names another face"
         if response.status_code == 503:
             return Lost(message)
         return Refused(message) if response.status_code < 500 else Failure(message)
