@@ -1,7 +1,9 @@
 """Signed Glue calls a second over kept connections, beside moto_server in turns; the API process alone, no worker."""
 
 import argparse
+import asyncio
 import contextlib
+import itertools
 import json
 import socket
 import statistics
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.harness import ROOT, data_dir, report, spread, store, waterclock
+from waterclock.stores import Database, database_from_url
+from waterclock.stores.ops.nodes import queue_sizes
 
 JOBS = 100  # runs are started of each in turn
 RUNS = 20  # and these are asked for
@@ -38,6 +42,7 @@ class Peer:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--db", metavar="URL", help="an empty store that is there already, instead of --store")
     parser.add_argument("--connections", type=int, default=8)
     parser.add_argument("--seconds", type=float, default=5.0, help="of each action in each round")
     parser.add_argument("--rounds", type=int, default=3)
@@ -45,22 +50,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(data_dir())
-        url = stack.enter_context(store(given.store, folder))
-        address = stack.enter_context(waterclock("api", folder, url, auth="keys"))
-        peers = [_ours(address, folder)]
-        if given.peer:
-            peers.append(stack.enter_context(_moto()))
-        for peer in peers:
-            _prepare(peer)
-        for _ in range(given.rounds):
-            for action in ACTIONS:
-                for peer in peers:
-                    _measure(peer, action, given)
+    with data_dir() as folder, contextlib.ExitStack() as stack:
+        url = given.db or stack.enter_context(store(given.store, folder))
+        with waterclock("api", folder, url, auth="keys") as address, contextlib.ExitStack() as others:
+            ours = _ours(address, folder)
+            peers = [ours, *([others.enter_context(_moto())] if given.peer else [])]
+            for peer in peers:
+                _prepare(peer)
+            for _, action, peer in itertools.product(range(given.rounds), ACTIONS, peers):
+                _measure(peer, action, given)
+        _check_kept(url, RUNS + len(ours.spans["StartJobRun"]))
     figures = {peer.name: _figures(peer) for peer in peers}
     _show(figures)
-    report("api", store=given.store, connections=given.connections, **figures)
+    report("api", store=url.partition(":")[0], connections=given.connections, **figures)
 
 
 def _ours(address: str, folder: Path) -> Peer:
@@ -139,6 +141,21 @@ def _call(
     client = subprocess.run(caller, input=json.dumps(order), check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT)
     figures: dict[str, Any] = json.loads(client.stdout)
     return figures
+
+
+def _check_kept(url: str, acknowledged: int) -> None:
+    """Every run whose start was acknowledged is in the store, once; nobody was there to run them."""
+    kept = asyncio.run(_live_runs(database_from_url(url)))
+    if kept != acknowledged:
+        raise SystemExit(f"{acknowledged} starts were acknowledged, but {kept} runs are kept")
+
+
+async def _live_runs(database: Database) -> int:
+    await database.open()
+    try:
+        return sum((await database.read(queue_sizes)).values())
+    finally:
+        await database.close()
 
 
 def _figures(peer: Peer) -> dict[str, Any]:

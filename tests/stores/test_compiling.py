@@ -45,6 +45,15 @@ def test_a_batch_of_inserts_is_one_statement_of_postgres() -> None:
     )
 
 
+def test_several_statements_are_one_of_postgres() -> None:
+    beat, stop = postgres.compiled("beat"), postgres.compiled("stop_node")
+    assert postgres.together((beat, stop)) == (
+        "WITH part_0 AS (UPDATE nodes SET heartbeat_at = $1, skew_us = $2 WHERE id = $3) "
+        "UPDATE nodes SET stopped_at = $4, heartbeat_at = $4 WHERE id = $5"
+    )
+    assert postgres.together((stop,)) == stop.sql
+
+
 def test_what_an_insert_does_about_a_conflict_stands_behind_the_rows() -> None:
     batch = postgres.batched("remember_call", ("text", "text", "int8"), frozenset({"digest", "answer"}))
     assert batch.sql.endswith("AS u(p_answer, p_digest)\nON CONFLICT (digest) DO NOTHING")

@@ -115,13 +115,12 @@ async def test_the_list_goes_on_where_a_page_ends(secrets: Secrets) -> None:
     assert rest.next_token is None
 
 
-async def test_a_seal_opens_only_in_its_own_place(secrets: Secrets, database: Database, store: Store) -> None:
-    if store.kind == "memory":
-        pytest.skip("nobody else can reach into it")
+async def test_a_seal_opens_only_in_its_own_place(shared: Store, tmp_path: Path) -> None:
+    secrets = Secrets(await shared.open(), SecretBox(tmp_path / "secret.keys"))
     await secrets.put(caller(), "mine", "hunter2")
     await secrets.put(caller("eve", org_id=2), "hers", "hunter9")
-    (stolen,) = await store.rows("SELECT sealed FROM secrets WHERE org_id = 1")
-    await store.rows(f"UPDATE secrets SET sealed = '{stolen['sealed']}' WHERE org_id = 2", "SELECT 1")
+    (stolen,) = await shared.rows("SELECT sealed FROM secrets WHERE org_id = 1")
+    await shared.rows(f"UPDATE secrets SET sealed = '{stolen['sealed']}' WHERE org_id = 2", "SELECT 1")
     with pytest.raises(CannotRun, match="cannot open its secrets here: a sealed secret is damaged"):
         await secrets.values(2, ["hers"])
 

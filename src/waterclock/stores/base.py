@@ -67,6 +67,10 @@ class Tx(Protocol):
         """The statement for each of them; how many rows were touched in all."""
         ...
 
+    async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
+        """Each statement for its rows, where none needs what another has written: in one trip, if the database can."""
+        ...
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]: ...
 
     def wake(self, topic: Topic) -> None:

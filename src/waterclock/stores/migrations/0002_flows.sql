@@ -75,6 +75,8 @@ CREATE TABLE trigger_conditions (
 CREATE INDEX trigger_conditions_of_target ON trigger_conditions (org_id, namespace, name);
 CREATE INDEX triggers_of_flow ON triggers (org_id, namespace, flow_name);
 ALTER TABLE triggers ADD COLUMN logical VARCHAR(8);
+-- No more runs of the job than this are live; NULL: nobody has counted. Kept only where the cap is high.
+ALTER TABLE jobs ADD COLUMN live_ceiling BIGINT;
 
 -- One bookmark a job; `runs` counts the runs that saved one, `version` the resets.
 CREATE TABLE bookmarks (

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from waterclock import clock
@@ -94,6 +94,11 @@ class MysqlSession:
             some = rows[first : first + MOST_ROWS]
             touched += (await self._execute(name, batched(name, some, self._collation), some[0]))[1]
         return touched
+
+    async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
+        for name, rows in batches.items():
+            if rows:
+                await self.run_many(name, rows)
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Tx
+from waterclock.stores.base import Tx, Values
 from waterclock.stores.ops.rows import dumped
 
 
@@ -17,6 +17,12 @@ class Moves:
         self._by_org[org_id].append((attempt_id, was, to, reason))
 
     async def write(self, tx: Tx, now: Moment) -> None:
-        rows = [{"org_id": org_id, "at": now, "moves": dumped(moves)} for org_id, moves in self._by_org.items()]
-        if rows:
-            await tx.run_many("insert_transitions", rows)
+        await tx.run_together(self.batch(now))
+
+    def batch(self, now: Moment) -> dict[str, list[Values]]:
+        """For `run_together`."""
+        return {
+            "insert_transitions": [
+                {"org_id": org_id, "at": now, "moves": dumped(moves)} for org_id, moves in self._by_org.items()
+            ]
+        }

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.run import ENDED, RunState, attempt_wire_id, run_wire_id
-from waterclock.stores.base import Kind, Topic, Tx
+from waterclock.domain.run import ENDED, LIVE, RunState, attempt_wire_id, run_wire_id
+from waterclock.stores.base import Kind, Topic, Tx, Values
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.room import raised
 from waterclock.stores.ops.rows import dumped
 
 
@@ -51,12 +52,31 @@ class Inserted:
 
 
 async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) -> list[Inserted]:
-    """A SKIPPED run has no attempt: it is a record of what was not run."""
+    """A SKIPPED run has no attempt: it is a record of what was not run. Their moves are the caller's to write."""
+    inserted, batches = await _numbered(tx, new, now, moves)
+    await tx.run_together(batches)
+    return inserted
+
+
+async def insert_runs_with_moves(tx: Tx, new: Sequence[NewRun], now: Moment) -> list[Inserted]:
+    """As `insert_runs`, where nothing else moves."""
+    moves = Moves()
+    inserted, batches = await _numbered(tx, new, now, moves)
+    await tx.run_together({**batches, **moves.batch(now)})
+    return inserted
+
+
+async def _numbered(
+    tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves
+) -> tuple[list[Inserted], dict[str, list[Values]]]:
+    """The runs and their rows."""
     if not new:
-        return []
+        return [], {}
     numbers = iter(await tx.numbers(Kind.RUN, 2 * len(new)))
     entropy = secrets.token_bytes(26 * len(new))
-    inserted, runs, attempts = [], [], []
+    inserted: list[Inserted] = []
+    runs: list[Values] = []
+    attempts: list[Values] = []
     for index, run in enumerate(new):
         run_id, attempt_id = next(numbers), next(numbers)
         wire_id = run.wire_id or run_wire_id(run.run_at, entropy[26 * index : 26 * index + 26])
@@ -65,12 +85,10 @@ async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) 
         if run.state is not RunState.SKIPPED:
             attempts.append(_attempt_row(run, runs[-1], attempt_id, now))
             moves.add(run.org_id, attempt_id, None, run.state, run.message)
-    await tx.run_many("insert_run", runs)
-    if attempts:
-        await tx.run_many("insert_attempt", attempts)
     if any(run.state is RunState.STARTING for run in new):
         tx.wake(Topic.ATTEMPTS)
-    return inserted
+    started = [run.job for run in new if run.job and run.state in LIVE]
+    return inserted, {"insert_run": runs, "insert_attempt": attempts, **raised(started)}
 
 
 def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, object]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
 from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, WaterclockError
-from waterclock.domain.job import NO_CAP, Job, merge_arguments
+from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
-from waterclock.stores.ops.moves import Moves
-from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs
+from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs_with_moves
 from waterclock.stores.ops.repeats import forget, remember
+from waterclock.stores.ops.room import live_runs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +48,10 @@ async def start_runs(
     found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
     held = await hold_jobs(tx, {job.id: job for job in found.values()})
     jobs = {job.name: job for job in held.values()}
-    counted = await _live(tx, jobs.values())
-    now, moves = await tx.now(), Moves()
+    counted = await live_runs(tx, [jobs[r.job_name] for r in requests if r.job_name in jobs])
+    now = await tx.now()
     new = [_admitted(jobs.get(r.job_name), r, requested_by, counted, now) for r in requests]
-    inserted = await insert_runs(tx, new, now, moves)
-    await moves.write(tx, now)
-    return inserted
+    return await insert_runs_with_moves(tx, new, now)
 
 
 async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
@@ -77,19 +75,18 @@ async def _start_fresh(
 ) -> dict[str, WaterclockError]:
     """Those that were refused, and why; of the others there is a run now."""
     jobs = await _jobs_of(tx, calls.values())
-    counted = await _live(tx, jobs.every)
+    wanted = {key: jobs.of(call.org_id, call.namespace).get(call.request.job_name) for key, call in calls.items()}
+    counted = await live_runs(tx, [job for job in wanted.values() if job])
     refused: dict[str, WaterclockError] = {}
-    new, moves = [], Moves()
+    new = []
     for key, call in calls.items():
-        job = jobs.of(call.org_id, call.namespace).get(call.request.job_name)
         try:
-            admitted = _admitted(job, call.request, call.requested_by, counted, now)
+            admitted = _admitted(wanted[key], call.request, call.requested_by, counted, now)
         except (NotFound, ConcurrentRunsExceeded) as refusal:
             refused[key] = refusal
         else:
             new.append(replace(admitted, wire_id=wire_ids[key]))
-    await insert_runs(tx, new, now, moves)
-    await moves.write(tx, now)
+    await insert_runs_with_moves(tx, new, now)
     return refused
 
 
@@ -102,20 +99,6 @@ async def _jobs_of(tx: Tx, calls: Collection[StartCall]) -> JobsByPlace:
     for (org_id, namespace), wanted in names.items():
         found += (await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted(wanted))).values()
     return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values())
-
-
-async def _live(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
-    """The live runs of each job, as far as they matter: past the highest cap nobody counts on.
-
-    The caller holds the jobs, so that the numbers are true until the commit.
-    """
-    counted = {job.id: Tally() for job in jobs}
-    caps = {job.id: job.spec.max_concurrent for job in jobs if job.spec.max_concurrent != NO_CAP}
-    if caps:
-        values = {"job_ids": sorted(caps), "most": max(caps.values())}
-        for row in await tx.fetch("count_live_runs_up_to", values):
-            counted[row["job_id"]].live = row["live"]
-    return counted
 
 
 def _wire_ids(now: Moment, count: int) -> list[str]:

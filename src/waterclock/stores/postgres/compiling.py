@@ -8,6 +8,7 @@ from typing import Final
 
 from waterclock.stores.dialect import IN_LIST, PARAMETER, POSTGRES, parameters, statements, worded
 
+_PLACE: Final = re.compile(r"\$(\d+)")
 _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(
     r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*?)\)(?P<conflict>\s+ON .*)?", re.DOTALL
@@ -43,6 +44,18 @@ def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compi
     arrays = ", ".join(f"${n}::{type_of[each]}[]" for n, each in enumerate(sorted(varying), 1))
     columns = ", ".join(f"p_{each}" for each in sorted(varying))
     return Compiled(_over_rows(sql, f"unnest({arrays}) AS u({columns})", places), names)
+
+
+@cache
+def together(parts: tuple[Compiled, ...]) -> str:
+    """One statement that does what all of them do; its parameters are theirs, one after another."""
+    *before, last = (_shifted(part.sql, sum(len(each.names) for each in parts[:n])) for n, part in enumerate(parts))
+    named = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(before))
+    return f"WITH {named} {last}" if named else last
+
+
+def _shifted(sql: str, by: int) -> str:
+    return _PLACE.sub(lambda match: f"${int(match[1]) + by}", sql)
 
 
 def _over_rows(sql: str, rows: str, places: Mapping[str, str]) -> str:

@@ -1,7 +1,7 @@
 """One connection of PostgreSQL in one transaction."""
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
 
 import asyncpg
@@ -10,7 +10,7 @@ from waterclock import clock
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, batched, compiled, varying_names
+from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.server import ANSWER_SECONDS
 
@@ -85,16 +85,26 @@ class PostgresSession:
             raise meaning(problem, name, values) from problem
 
     async def run_many(self, name: str, rows: Sequence[Values]) -> int:
-        if len(rows) <= 1:
-            return sum([await self.run(name, row) for row in rows])
-        columns = {each: [row[each] for row in rows] for each in compiled(name).names}
-        varying = varying_names(columns)
+        if not rows:
+            return 0
         try:
-            statement = batched(name, await self._types(name), varying)
-            given = [columns[each] if each in varying else columns[each][0] for each in statement.names]
+            statement, given = await self._batch(name, rows)
             return _count(await self._connection.execute(statement.sql, *given, timeout=self._patience))
         except DRIVER_ERRORS as problem:
             raise meaning(problem, name, rows[0]) from problem
+
+    async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
+        wanted = {name: rows for name, rows in batches.items() if rows}
+        if not wanted:
+            return
+        try:
+            parts = [await self._batch(name, rows) for name, rows in wanted.items()]
+            sql = together(tuple(statement for statement, _ in parts))
+            await self._connection.execute(
+                sql, *(value for _, given in parts for value in given), timeout=self._patience
+            )
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, " and ".join(wanted)) from problem
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)
@@ -114,6 +124,15 @@ class PostgresSession:
             await self._connection.execute(sql, timeout=self._patience)
         except DRIVER_ERRORS as problem:
             raise meaning(problem, sql) from problem
+
+    async def _batch(self, name: str, rows: Sequence[Values]) -> tuple[Compiled, list[object]]:
+        if len(rows) == 1:
+            statement = compiled(name)
+            return statement, [rows[0][each] for each in statement.names]
+        columns = {each: [row[each] for row in rows] for each in compiled(name).names}
+        varying = varying_names(columns)
+        statement = batched(name, await self._types(name), varying)
+        return statement, [columns[each] if each in varying else columns[each][0] for each in statement.names]
 
     async def _types(self, name: str) -> tuple[str, ...]:
         if name not in _types:

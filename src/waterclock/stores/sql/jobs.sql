@@ -8,7 +8,9 @@ INSERT INTO job_versions (job_id, version, org_id, spec, definition, created_by,
 VALUES (:job_id, :version, :org_id, :spec, :definition, :created_by, :created_at)
 
 -- name: update_job
-UPDATE jobs SET kind = :kind, version = :version, updated_at = :updated_at WHERE id = :id AND version = :was
+-- The cap may be another from now on: the ceiling is not known any more.
+UPDATE jobs SET kind = :kind, version = :version, live_ceiling = NULL, updated_at = :updated_at
+WHERE id = :id AND version = :was
 
 -- name: delete_job
 DELETE FROM jobs WHERE id = :id
@@ -60,6 +62,16 @@ WHERE job_id IN :job_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPI
 SELECT j.id AS job_id, (SELECT COUNT(*) FROM (SELECT 1 FROM runs r WHERE r.job_id = j.id
   AND r.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING') LIMIT :most) AS first_live) AS live
 FROM jobs j WHERE j.id IN :job_ids
+
+-- name: live_ceilings
+SELECT id, live_ceiling FROM jobs WHERE id IN :ids
+
+-- name: set_live_ceiling
+UPDATE jobs SET live_ceiling = :ceiling WHERE id = :id
+
+-- name: raise_live_ceiling
+-- What is not known stays so.
+UPDATE jobs SET live_ceiling = live_ceiling + :more WHERE id = :id
 
 -- name: versions_of_jobs
 -- The versions that runs were made with, whether their jobs are still there or not, and what their last runs left.

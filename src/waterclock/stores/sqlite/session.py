@@ -1,7 +1,7 @@
 """A transaction on SQLite: named statements, run at once in the thread that has the connection."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cache
 from operator import itemgetter
 from typing import Any, Final, TypeVar, cast
@@ -51,6 +51,11 @@ class SqliteTx:
             return self._connection.executemany(sql, map(in_order, rows)).rowcount
         except (sqlite3.IntegrityError, sqlite3.ProgrammingError) as problem:
             raise _meaning(problem, name, rows[0]) from problem
+
+    async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
+        for name, rows in batches.items():
+            if rows:
+                await self.run_many(name, rows)
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         row = self._connection.execute(
