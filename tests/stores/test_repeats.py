@@ -148,6 +148,30 @@ async def test_over_the_cap_those_who_came_first_start_and_the_others_wait(world
     assert (await world.attempt(str(late))).state == "WAITING"
 
 
+@pytest.mark.parametrize("shared", ["postgres", "mariadb"], indirect=True)
+async def test_a_start_that_waited_for_a_change_of_its_job_runs_the_new_version(shared: Store) -> None:
+    one, other = [World(database) for database in await shared.open_many(2)]
+    await one.job()
+    at_work, done = asyncio.Event(), asyncio.Event()
+
+    async def change(tx: Tx) -> None:
+        spec = JobSpec(kind="python", max_concurrent=0)
+        await jobs.update_job(
+            tx, **PLACE, name="job", by="ann", revise=lambda job: (spec, {}), allow=lambda facts: None
+        )
+        at_work.set()
+        await done.wait()
+
+    changing = asyncio.create_task(one.database.write(change))
+    await at_work.wait()
+    waiting = asyncio.create_task(start(other, call()))
+    await other.now()  # the start has begun before this is answered
+    done.set()
+    await changing
+    (answer,) = await waiting
+    assert (await one.attempt(str(answer))).job_version == 2
+
+
 async def test_each_organisation_starts_its_own_job_of_that_name(world: World) -> None:
     ours = await world.job(max_concurrent=1)
     spec = JobSpec(kind="shell", max_concurrent=1)

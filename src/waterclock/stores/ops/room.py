@@ -15,14 +15,18 @@ from waterclock.stores.base import Tx, Values
 LOW_CAP: Final = 100
 
 
-async def live_runs(tx: Tx, asked: Collection[Job]) -> dict[int, Tally]:
+Ceilings = Mapping[int, int | None]  # None: nobody has counted since the job was last changed
+
+
+async def live_runs(tx: Tx, asked: Collection[Job], ceilings: Ceilings | None = None) -> dict[int, Tally]:
     """Of each job, which stands there as often as it is to be started.
 
-    The caller holds them, so that the numbers are true until the commit.
+    The caller holds them, so that the numbers are true until the commit; `ceilings` were read after that.
     """
     caps = {job.id: job.spec.max_concurrent for job in asked if job.spec.max_concurrent != NO_CAP}
     high = Counter(job.id for job in asked if _has_ceiling(job))
-    ceilings = await _ceilings(tx, high)
+    if ceilings is None:
+        ceilings = await _ceilings(tx, high)
     near = {job_id for job_id, count in high.items() if _reaches(caps[job_id], ceilings[job_id], count)}
     live = await _count(tx, {job_id: cap for job_id, cap in caps.items() if job_id not in high or job_id in near})
     await tx.run_together({"set_live_ceiling": [{"id": job_id, "ceiling": live[job_id]} for job_id in sorted(near)]})
@@ -44,8 +48,7 @@ def _reaches(cap: int, ceiling: int | None, count: int) -> bool:
     return ceiling is None or ceiling + count > cap
 
 
-async def _ceilings(tx: Tx, job_ids: Collection[int]) -> dict[int, int | None]:
-    """None where nobody has counted since the job was last changed."""
+async def _ceilings(tx: Tx, job_ids: Collection[int]) -> Ceilings:
     rows = await tx.fetch("live_ceilings", {"ids": sorted(job_ids)}) if job_ids else ()
     return {row["id"]: row["live_ceiling"] for row in rows}
 

@@ -14,7 +14,8 @@ from waterclock.stores.base import Tx
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
 from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs_with_moves
 from waterclock.stores.ops.repeats import forget, remember
-from waterclock.stores.ops.room import live_runs
+from waterclock.stores.ops.room import Ceilings, live_runs
+from waterclock.stores.ops.rows import job_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +57,7 @@ async def start_runs(
 
 async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
     """The id of each call's run, or why it has none; a refused one leaves nothing and harms no neighbour."""
-    now, keys = await tx.now(), [call.digest or str(number) for number, call in enumerate(calls)]
+    now, keys = await tx.now(), [call.digest or f"#{number}" for number, call in enumerate(calls)]
     distinct: dict[str, StartCall] = {}
     for key, call in zip(keys, calls, strict=True):
         distinct.setdefault(key, call)
@@ -74,31 +75,35 @@ async def _start_fresh(
     tx: Tx, calls: Mapping[str, StartCall], wire_ids: Mapping[str, str], now: Moment
 ) -> dict[str, WaterclockError]:
     """Those that were refused, and why; of the others there is a run now."""
-    jobs = await _jobs_of(tx, calls.values())
+    jobs, ceilings = await _held(tx, calls.values())
     wanted = {key: jobs.of(call.org_id, call.namespace).get(call.request.job_name) for key, call in calls.items()}
-    counted = await live_runs(tx, [job for job in wanted.values() if job])
+    counted = await live_runs(tx, [job for job in wanted.values() if job], ceilings)
     refused: dict[str, WaterclockError] = {}
     new = []
     for key, call in calls.items():
         try:
-            admitted = _admitted(wanted[key], call.request, call.requested_by, counted, now)
+            new.append(_admitted(wanted[key], call.request, call.requested_by, counted, now, wire_ids[key]))
         except (NotFound, ConcurrentRunsExceeded) as refusal:
             refused[key] = refusal
-        else:
-            new.append(replace(admitted, wire_id=wire_ids[key]))
     await insert_runs_with_moves(tx, new, now)
     return refused
 
 
-async def _jobs_of(tx: Tx, calls: Collection[StartCall]) -> JobsByPlace:
-    """Held, whatever organisations they are of."""
+async def _held(tx: Tx, calls: Collection[StartCall]) -> tuple[JobsByPlace, Ceilings | None]:
+    """The jobs that the calls name: found and held with one trip where all are of one organisation, and there."""
     names: defaultdict[Place, set[str]] = defaultdict(set)
     for call in calls:
         names[call.org_id, call.namespace].add(call.request.job_name)
+    if len(names) == 1:
+        (((org_id, namespace), wanted),) = names.items()
+        key = {"org_id": org_id, "namespace": namespace, "names": sorted(wanted)}
+        rows = await tx.fetch("hold_jobs_by_names", key)
+        if len(rows) == len(wanted):
+            return JobsByPlace.of_jobs(map(job_of, rows)), {row["id"]: row["live_ceiling"] for row in rows}
     found: list[Job] = []
     for (org_id, namespace), wanted in names.items():
         found += (await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted(wanted))).values()
-    return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values())
+    return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values()), None
 
 
 def _wire_ids(now: Moment, count: int) -> list[str]:
@@ -107,7 +112,12 @@ def _wire_ids(now: Moment, count: int) -> list[str]:
 
 
 def _admitted(
-    job: Job | None, request: RunRequest, requested_by: str, counted: Mapping[int, Tally], now: Moment
+    job: Job | None,
+    request: RunRequest,
+    requested_by: str,
+    counted: Mapping[int, Tally],
+    now: Moment,
+    wire_id: str = "",
 ) -> NewRun:
     if job is None:
         raise NotFound("job", request.job_name)
@@ -133,4 +143,5 @@ def _admitted(
         timeout_seconds=request.timeout_seconds,
         notify_after_seconds=request.notify_after_seconds,
         previous_wire_id=request.previous_wire_id,
+        wire_id=wire_id,
     )

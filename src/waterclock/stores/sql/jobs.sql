@@ -44,6 +44,11 @@ WHERE a.trigger_id IN :trigger_ids AND a.target = 'job'
 -- Whoever counts a job's runs holds its row; always in the order of ids, so that nobody waits in a circle.
 SELECT id, version FROM jobs WHERE id IN :ids ORDER BY id {lock}
 
+-- name: hold_jobs_by_names
+-- Found and locked in one go. A job that was changed while we waited for it may be missing: look again.
+SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
+WHERE j.org_id = :org_id AND j.namespace = :namespace AND j.name IN :names ORDER BY j.id {lock}
+
 -- name: share_jobs
 -- Whoever adds runs without counting them only needs the jobs to stay as they are.
 SELECT id, version FROM jobs WHERE id IN :ids ORDER BY id {share}
