@@ -161,6 +161,9 @@ def test_jobs_of_a_workflow_pass_word_to_each_other_through_its_properties(serve
     run_id = glue.start_workflow_run(Name="tellers", RunProperties={"count": "40", "other": "kept"})["RunId"]
     run = {"Name": "tellers", "RunId": run_id}
     until(lambda: glue.get_workflow_run(**run)["Run"]["Status"] == "COMPLETED", "never completed")
+    for name in ("teller-one", "teller-two"):
+        for job_run in glue.get_job_runs(JobName=name)["JobRuns"]:
+            assert job_run["JobRunState"] == "SUCCEEDED", server.cli("run", "logs", job_run["Id"]).stdout
     assert glue.get_workflow_run_properties(**run)["RunProperties"] == {"count": "42", "other": "kept"}
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
@@ -198,8 +199,13 @@ async def _first_start(tx: Tx, *, key_id: str, sealed_secret: str, digest: str) 
 
 
 def _new_key() -> NewKey:
+    """Of letters and digits alone: a secret that begins with a dash would pass for an option on a command line."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-    return NewKey(id="AKWC" + "".join(secrets.choice(letters) for _ in range(16)), secret=secrets.token_urlsafe(30))
+    return NewKey(id="AKWC" + _drawn(letters, 16), secret=_drawn(string.ascii_letters + string.digits, 40))
+
+
+def _drawn(letters: str, count: int) -> str:
+    return "".join(secrets.choice(letters) for _ in range(count))
 
 
 def _new_token() -> tuple[str, str]:

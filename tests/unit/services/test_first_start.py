@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from waterclock.app.first_start import PrivateFiles, first_start
+from waterclock.faces.http.auth import first_admin
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.secretbox import SecretBox
 from waterclock.stores.base import Database
@@ -38,6 +39,13 @@ async def test_it_makes_an_admin_whose_files_only_we_can_read(access: Access, tm
     assert identity
     assert secret.identity == identity
     assert identity.user.role == "admin"
+
+
+async def test_keys_can_be_given_on_a_command_line_whatever_was_drawn(access: Access, tmp_path: Path) -> None:
+    await first_start(access, tmp_path)
+    admin = first_admin(address="", request_id="")
+    keys = [await access.create_key(admin, "admin") for _ in range(20)]
+    assert all(key.secret.isalnum() and key.id.isalnum() for key in keys)
 
 
 async def test_the_second_start_changes_nothing(access: Access, tmp_path: Path) -> None:
