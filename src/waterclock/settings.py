@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from waterclock.domain.errors import InvalidInput
+from waterclock.domain.role import NODE_ROLES
 from waterclock.domain.rules import RULE_SETS, Rules
+from waterclock.domain.schedule.zone import find_zone
 
 FILE: Final = "waterclock.toml"
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -38,6 +40,19 @@ class Settings:
     keep_days: float = 90.0
     audit_keep_days: float = 400.0
 
+    node_role: str = "main"  # main or bkp: which chains this host's worker runs
+    node_debug: bool = False  # notices about what ran on this node stay in the list of messages
+
+    chains_jobfolder: str = (
+        ""  # where steps' programs lie: a folder or s3://bucket/prefix; empty: in the data directory
+    )
+    chains_depfolder: str = ""  # and gates'
+    chains_probe_seconds: float = 60.0  # between two probes of a gate
+    chains_failover_seconds: float = 30.0  # main is down when its last heartbeat is older
+    chains_timezone: str = "UTC"  # of a chain that names none
+    chains_keep_days: Mapping[str, float] = field(default_factory=dict)  # by tag; the others as keep_days says
+    channels_private: bool = False  # notices may go to private and loopback addresses
+
     script_roots: tuple[str, ...] = ()  # empty: file:// may name any file that the job's system user may read
     interpreters: Mapping[str, str] = field(default_factory=lambda: {"r": "Rscript", "matlab": "matlab"})
     callables: tuple[str, ...] = ()  # module:function names that jobs of kind callable may run
@@ -59,6 +74,8 @@ class Settings:
     def __post_init__(self) -> None:
         _one_of("glue.rules", self.glue_rules, RULE_SETS)
         _one_of("auth", self.auth, ("keys", "none"))
+        _one_of("node.role", self.node_role, NODE_ROLES)
+        find_zone(self.chains_timezone)
         if self.auth == "none" and self.host not in LOOPBACK:
             raise InvalidInput(
                 f"'none' is refused on {self.host}: without authentication serve on 127.0.0.1 only", field="auth"
@@ -72,6 +89,8 @@ class Settings:
             "log_cap_bytes",
             "body_limit_bytes",
             "audit_keep_days",
+            "chains_probe_seconds",
+            "chains_failover_seconds",
         ):
             if getattr(self, name) <= 0:
                 raise InvalidInput("must be more than 0", field=_shown(name), value=getattr(self, name))
@@ -124,11 +143,23 @@ def _typed(name: str, value: Any) -> object:
     try:
         if hint in (int, float, str, Path):
             return hint(value)
+        if hint is bool:
+            return _yes_or_no(value)
+        if hint == Mapping[str, float]:
+            return {tag: float(days) for tag, days in (_pairs(value) if isinstance(value, str) else value.items())}
         if hint == tuple[str, ...]:
             return _words(value) if isinstance(value, str) else tuple(value)
         return dict(_pairs(value) if isinstance(value, str) else value)
-    except (TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise InvalidInput(f"{value!r} does not fit", field=_shown(name), value=value) from None
+
+
+def _yes_or_no(value: object) -> bool:
+    if isinstance(value, bool):
+        return value
+    return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": False}[
+        str(value).strip().lower()
+    ]
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -155,4 +186,6 @@ def _one_of(name: str, value: str, known: Collection[str]) -> None:
 
 def _shown(name: str) -> str:
     head, _, tail = name.partition("_")
-    return f"{head}.{tail}" if head in {"glue", "worker", "lease", "s3"} and tail else name
+    return (
+        f"{head}.{tail}" if head in {"glue", "worker", "lease", "s3", "node", "chains", "channels"} and tail else name
+    )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import waterclock
+from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.claim import Claimant
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.trigger import FireRules
@@ -33,6 +34,7 @@ from waterclock.runners.workspace import Workspaces
 from waterclock.services.access import Access
 from waterclock.services.audit.reading import Audit
 from waterclock.services.bookmarks import Bookmarks
+from waterclock.services.chains import Chains
 from waterclock.services.cluster import Cluster
 from waterclock.services.crawlers import Crawlers
 from waterclock.services.flows import Flows
@@ -117,12 +119,14 @@ class Services:
     secrets: Secrets
     tags: Tags
     crawlers: Crawlers
+    chains: Chains
     cluster: Cluster
 
 
 def fire_rules(settings: Settings) -> dict[str, FireRules]:
     """By namespace; what is not named here fires guarded."""
-    return {"glue": settings.rules.fire}
+    chains = FireRules(sequential=False, failover_seconds=settings.chains_failover_seconds)
+    return {"glue": settings.rules.fire, CHAINS: chains}
 
 
 def build_services(settings: Settings, database: Database) -> Services:
@@ -144,6 +148,7 @@ def build_services(settings: Settings, database: Database) -> Services:
         secrets=secrets,
         tags=Tags(database),
         crawlers=Crawlers(database),
+        chains=Chains(database, fire_rules(settings), probe_seconds=settings.chains_probe_seconds),
         cluster=Cluster(database),
     )
 
@@ -195,7 +200,9 @@ class EngineProcess:
 
     def _add_worker(self) -> Attempts:
         settings, work = self._settings, StoreWork(self._database, fire_rules(self._settings))
-        claimant = Claimant(node=self._node_id, host=self._host, labels=("", *settings.worker_labels))
+        claimant = Claimant(
+            node=self._node_id, host=self._host, labels=("", *settings.worker_labels), roles=("", settings.node_role)
+        )
         functions = import_callables(settings.callables)
         self._supervisor = SupervisorClient(self._folders.supervisor, self._spawn_supervisor)
         runners: dict[str, Runner] = {"": self._supervisor}
@@ -256,6 +263,8 @@ class EngineProcess:
             host=self._host,
             name=socket.gethostname(),
             duties=tuple(sorted(roles)),
+            role=self._settings.node_role,
+            debugmode="debug" if self._settings.node_debug else "",
             labels=self._settings.worker_labels,
             slots=self._settings.worker_slots if WORKER in roles else 0,
             version=waterclock.__version__,

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from waterclock.domain.gate import Probing
 from waterclock.domain.moment import Moment
+from waterclock.domain.role import Role
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import (
     Action,
@@ -29,10 +31,10 @@ NO_CAP: Final = 0
 
 class FlowState(StrEnum):
     RUNNING = "RUNNING"
-    COMPLETED = "COMPLETED"  # whatever became of its nodes
+    COMPLETED = "COMPLETED"  # whatever became of its nodes, where the graph is not strict
     STOPPING = "STOPPING"  # nothing fires any more; what runs is being stopped
     STOPPED = "STOPPED"
-    ERROR = "ERROR"
+    ERROR = "ERROR"  # a strict graph's run, one of whose nodes did not succeed
 
 
 FLOW_LIVE: Final = frozenset({FlowState.RUNNING, FlowState.STOPPING})
@@ -44,6 +46,8 @@ Outcomes = Mapping[str, RunState]  # of the nodes that have ended, by their id
 class Node:
     id: str
     action: Action
+    title: str = ""  # what people call it, where that is not the action's name
+    probing: Probing | None = None  # of a gate: its run is tried again until it passes, or its time is over
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +82,18 @@ class Stage:
 class Graph:
     stages: tuple[Stage, ...] = ()
     rules: FireRules = field(default_factory=FireRules)
+    strict: bool = False  # the first node that does not succeed fails the whole; what has not fired never does
+
+    @property
+    def gates(self) -> tuple[Node, ...]:
+        return tuple(node for node in self.nodes if node.probing)
 
     @property
     def nodes(self) -> tuple[Node, ...]:
         return tuple(node for stage in self.stages for node in stage.nodes)
+
+    def node(self, node: str) -> Node:
+        return next(each for each in self.nodes if each.id == node)
 
     def stage_of(self, node: str) -> Stage:
         return next(stage for stage in self.stages if any(node == each.id for each in stage.nodes))
@@ -101,6 +113,8 @@ class Flow:
     version: int
     created_at: Moment
     updated_at: Moment
+    graph: Graph | None = None  # of a chain; a workflow's is made of its triggers
+    roles: tuple[Role, ...] = ()  # which workers may run it; none: any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +138,8 @@ class FlowRun:
     created_at: Moment
     ended_at: Moment | None
     updated_at: Moment
+    role: Role = Role.ANY  # the one whose workers run it
+    gates_passed_at: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +154,19 @@ class Resumption:
 def ready(graph: Graph, outcomes: Outcomes, fired: Collection[str]) -> list[Stage]:
     """The stages to fire now, in the graph's order."""
     return [stage for stage in graph.stages if stage.id not in fired and stage.may_fire(outcomes)]
+
+
+def gates_are_passed(graph: Graph, outcomes: Outcomes) -> bool:
+    return all(outcomes.get(gate.id) is RunState.SUCCEEDED for gate in graph.gates)
+
+
+def state_at_end(graph: Graph, outcomes: Outcomes, *, stopping: bool) -> FlowState:
+    """Of a run none of whose nodes is live any more, and nothing of which may fire."""
+    if stopping:
+        return FlowState.STOPPED
+    if graph.strict and not all(outcomes.get(node.id) is RunState.SUCCEEDED for node in graph.nodes):
+        return FlowState.ERROR
+    return FlowState.COMPLETED
 
 
 def resume(graph: Graph, outcomes: Outcomes, fired: Collection[str], chosen: Collection[str]) -> Resumption:

@@ -33,6 +33,8 @@ class Outcome:
     cpu_us: int | None = None
     peak_rss_bytes: int | None = None
     message: str | None = None
+    verdict: str | None = None  # of a gate's probe
+    output: str | None = None  # the end of what a chain's program printed
     bookmark: str | None = None  # what a program that ended well left for the next run of its job
     bookmark_refused: str | None = None  # why what it left cannot be saved
 

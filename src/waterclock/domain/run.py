@@ -105,6 +105,10 @@ class Attempt:
     phase: str | None
     attempts: int  # how many the run has so far
     timeout_seconds: int | None
+    role: str = ""  # main or bkp, where it matters which of them runs it
+    probe_until: Moment | None = None  # of a gate: its attempts are probes, the last one due then
+    verdict: str | None = None  # what a probe found
+    output: str | None = None  # the end of what a chain's program printed
     arguments: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
 

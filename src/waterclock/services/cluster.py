@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waterclock.domain.access import Caller, Right
+from waterclock.domain.message import Message
 from waterclock.domain.moment import Moment
 from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database, Tx
 from waterclock.stores.ops import nodes, reading
-from waterclock.stores.ops.messages import Message, list_messages
+from waterclock.stores.ops.messages import list_messages
 from waterclock.stores.ops.nodes import Node
 from waterclock.stores.ops.reading import FROM_THE_NEWEST, Transition
 

@@ -27,6 +27,7 @@ class Topic(StrEnum):
     ATTEMPTS = "attempts"  # there is something to claim
     STOPS = "stops"  # something is to be stopped
     ENDS = "ends"  # a run has ended
+    MESSAGES = "messages"  # somebody is to be told
 
 
 class Kind(StrEnum):
@@ -42,6 +43,8 @@ class Kind(StrEnum):
     FLOW = "flow"
     CRAWLER = "crawler"
     GROUP = "group"
+    CHAIN = "chain"
+    CHAIN_PART = "chain_part"
 
 
 class Tx(Protocol):

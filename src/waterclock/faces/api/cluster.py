@@ -5,10 +5,10 @@ from typing import Final
 from starlette.responses import Response
 
 import waterclock
+from waterclock.domain.message import Message
 from waterclock.domain.moment import SECOND, to_iso
 from waterclock.faces.api.call import PAGING, Call, Handler, json, json_page, page_of
 from waterclock.faces.api.fields import integer, written
-from waterclock.stores.ops.messages import Message
 from waterclock.stores.ops.nodes import Node
 from waterclock.stores.ops.reading import Transition
 

@@ -8,10 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waterclock.domain.admission import Tally
+from waterclock.domain.chain_graph import FIRE_AT, FLOW_RUN
 from waterclock.domain.firing import PlannedRun, plan_actions
-from waterclock.domain.flow import FLOW_LIVE, FlowRun, FlowState, Node, Stage, ready
+from waterclock.domain.flow import (
+    FLOW_LIVE,
+    FlowRun,
+    FlowState,
+    Node,
+    Stage,
+    gates_are_passed,
+    ready,
+    state_at_end,
+)
 from waterclock.domain.job import Job, merge_arguments
-from waterclock.domain.moment import Moment
+from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import ENDED, RunState
 from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.flow_rows import fired_text
@@ -29,18 +39,25 @@ class Advance:
     fired: set[str]
     started: set[str] = field(default_factory=set)  # the nodes that have a row
     outcomes: dict[str, RunState] = field(default_factory=dict)
+    gates_passed_at: Moment | None = None
+    message: str | None = None  # why it failed, where it does
     new: list[NewRun] = field(default_factory=list)
 
     @classmethod
     def of(cls, run: FlowRun) -> "Advance":
-        return cls(run, run.state, set(run.fired))
+        return cls(run, run.state, set(run.fired), gates_passed_at=run.gates_passed_at, message=run.message)
+
+    def has_changed(self) -> bool:
+        was = (self.run.state, set(self.run.fired), self.run.message, self.run.gates_passed_at)
+        return (self.state, self.fired, self.message, self.gates_passed_at) != was
 
     def is_over(self) -> bool:
         return self.started <= self.outcomes.keys()
 
     def close_if_over(self) -> None:
         if self.is_over():
-            self.state = FlowState.STOPPED if self.state is FlowState.STOPPING else FlowState.COMPLETED
+            stopping = self.state is FlowState.STOPPING
+            self.state = state_at_end(self.run.graph, self.outcomes, stopping=stopping)
 
 
 class Driver:
@@ -60,6 +77,9 @@ class Driver:
                 break
             for stage in stages:
                 await self.fire(advance, stage, stage.nodes, run_at=self._now)
+        graph = advance.run.graph
+        if graph.strict and advance.gates_passed_at is None and gates_are_passed(graph, advance.outcomes):
+            advance.gates_passed_at = self._now
         advance.close_if_over()
 
     async def fire(
@@ -80,7 +100,7 @@ class Driver:
     async def write(self, advances: Sequence[Advance]) -> None:
         """Of flow runs that are stored already."""
         await self.insert(advances)
-        changed = [each for each in advances if each.state is not each.run.state or each.fired != each.run.fired]
+        changed = [each for each in advances if each.has_changed()]
         if changed:
             await self._tx.run_many("move_flow_run", [self._moved(each) for each in changed])
 
@@ -103,6 +123,8 @@ class Driver:
             "was": advance.run.state,
             "state": advance.state,
             "fired": fired_text(advance.fired),
+            "message": advance.message,
+            "gates_passed_at": advance.gates_passed_at,
             "ended_at": None if advance.state in FLOW_LIVE else self._now,
             "updated_at": self._now,
         }
@@ -144,13 +166,24 @@ def _new_run(flow: FlowRun, stage: Stage, node: Node, run: PlannedRun, run_at: M
         flow_run_id=flow.id,
         flow_node=node.id,
         arguments=_arguments(flow, node, run.job),
+        settings=_settings(flow),
         timeout_seconds=node.action.timeout_seconds,
         notify_after_seconds=node.action.notify_after_seconds,
+        role=flow.role,
+        probing=node.probing,
+        probe_until=flow.created_at + seconds(node.probing.for_seconds) if node.probing else None,
     )
+
+
+def _settings(flow: FlowRun) -> dict[str, object]:
+    """A chain's programs are told when the chain was due, whichever level they are of."""
+    return {FIRE_AT: flow.run_at, FLOW_RUN: flow.id} if flow.graph.strict else {}
 
 
 def _arguments(flow: FlowRun, node: Node, job: Job | None) -> dict[str, str]:
     """The flow says first which run of it this is, and nobody overrides that."""
     of_flow = {"--WORKFLOW_NAME": flow.flow_name, "--WORKFLOW_RUN_ID": flow.wire_id}
-    merged = merge_arguments(job.spec, of_trigger=node.action.arguments) if job else node.action.arguments
+    merged = merge_arguments(job.spec, of_trigger=node.action.arguments) if job else dict(node.action.arguments)
+    if flow.graph.strict:
+        return merged
     return {**of_flow, **merged, **of_flow}

@@ -2,16 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Final
 
 from waterclock.domain.bookmark import Bookmark, Left
 from waterclock.domain.errors import NotFound
+from waterclock.domain.message import MessageKind, NewMessage, Severity
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.jobs import get_job
-from waterclock.stores.ops.messages import WARNING, add_message
-
-KIND: Final = "bookmark"  # of messages
+from waterclock.stores.ops.messages import add_messages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,15 +77,15 @@ def _moved_on(entry: Bookmark, by: LeftBookmark, now: Moment) -> Bookmark:
 
 
 async def _tell(tx: Tx, of: LeftBookmark, reason: str) -> None:
-    await add_message(
-        tx,
+    told = NewMessage(
         org_id=of.org_id,
-        kind=KIND,
-        severity=WARNING,
+        kind=MessageKind.BOOKMARK,
+        severity=Severity.WARNING,
         subject=of.job_name,
         body=f"run {of.wire_id} succeeded, but its bookmark was not saved: {reason}",
         run_id=of.run_id,
     )
+    await add_messages(tx, [told], await tx.now())
 
 
 async def _job_id(tx: Tx, org_id: int, namespace: str, name: str) -> int:

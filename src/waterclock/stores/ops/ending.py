@@ -10,6 +10,7 @@ from typing import Final
 
 from waterclock.domain.admission import free_slots
 from waterclock.domain.bookmark import Left
+from waterclock.domain.gate import GateEnd, Probed, Verdict, plan_probe
 from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.outcome import Outcome, Retry, plan_retry
@@ -17,13 +18,16 @@ from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_mov
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Topic, Tx
 from waterclock.stores.ops.bookmarks import LeftBookmark, save_bookmarks
+from waterclock.stores.ops.chain_failing import RunEnd
 from waterclock.stores.ops.following import follow
 from waterclock.stores.ops.jobs import tallies
+from waterclock.stores.ops.marking import is_unclaimed, mark_stopping
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
 from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
+GIVEN_UP: Final = "not begun: another part of its chain has failed"
 GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
 
 
@@ -38,7 +42,7 @@ class _Ends:
     retries: list[tuple[Row, Row, Retry]] = field(default_factory=list)
     fires: set[int] = field(default_factory=set)
     jobs: set[int] = field(default_factory=set)
-    final: list[tuple[Row, RunState]] = field(default_factory=list)  # runs that have no retry left
+    final: list[RunEnd] = field(default_factory=list)
     bookmarks: list[LeftBookmark] = field(default_factory=list)
 
 
@@ -53,11 +57,12 @@ async def end_attempts(
 async def end_locked(tx: Tx, outcomes: Sequence[Outcome], reach: Reach, now: Moment) -> frozenset[int]:
     attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
     runs = await _lock_runs(tx, attempts.values())
+    probes = await _probes(tx, runs.values())
     ends, ended = _Ends(now), set()
     for outcome in outcomes:
         attempt = attempts.get(outcome.attempt_id)
         if attempt is not None and outcome.attempt_id not in ended and _entitled(attempt, outcome):
-            _decide(ends, attempt, runs[attempt["run_id"]], outcome)
+            _decide(ends, attempt, runs[attempt["run_id"]], outcome, probes)
             ended.add(outcome.attempt_id)
     if ended:
         await _write(tx, ends, reach)
@@ -69,6 +74,23 @@ async def _lock_runs(tx: Tx, attempts: Collection[Row]) -> dict[int, Row]:
     return {row["id"]: row for row in await tx.fetch("lock_runs", {"ids": ids})} if ids else {}
 
 
+@dataclass(frozen=True, slots=True)
+class _Probes:
+    """What decides whether a gate is probed again: its errors so far, and flow runs that have failed already."""
+
+    errors: Mapping[int, int]
+    failing: frozenset[int]
+
+
+async def _probes(tx: Tx, runs: Collection[Row]) -> _Probes:
+    gates = [run for run in runs if run["probe_until"] is not None]
+    if not gates:
+        return _Probes({}, frozenset())
+    errors = await tx.fetch("probe_errors", {"run_ids": sorted(run["id"] for run in gates)})
+    failing = await tx.fetch("failing_flow_runs", {"flow_run_ids": sorted({run["flow_run_id"] for run in gates})})
+    return _Probes({row["run_id"]: row["errors"] for row in errors}, frozenset(row["flow_run_id"] for row in failing))
+
+
 def _entitled(attempt: Row, outcome: Outcome) -> bool:
     """The fence, and the table of moves: a program that ended before its beginning was stored has run all the same."""
     was = RunState(attempt["state"])
@@ -76,42 +98,68 @@ def _entitled(attempt: Row, outcome: Outcome) -> bool:
     return bool(attempt["fence"] == outcome.fence) and allowed
 
 
-def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome) -> None:
+def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> None:
     was = RunState(attempt["state"])
     ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
     if was is RunState.STARTING and outcome.beginning:
         ends.moves.add(attempt["org_id"], attempt["id"], was, RunState.RUNNING)
     last = RunState.RUNNING if was is RunState.STARTING and outcome.beginning else was
     ends.moves.add(attempt["org_id"], attempt["id"], last, outcome.state, storable(outcome.message))
-    retry = plan_retry(
-        was=was,
-        ended=outcome.state,
-        number=attempt["number"],
-        retries=run["retries"],
-        delay_seconds=run["retry_delay_us"] / SECOND,
-        now=ends.now,
-    )
-    if retry:
-        ends.retries.append((attempt, run, retry))
+    gate = run["probe_until"] is not None
+    follows = _next_probe(ends.now, attempt, run, outcome, probes) if gate else _retry(ends.now, attempt, run, outcome)
+    if isinstance(follows, Retry):
+        ends.retries.append((attempt, run, follows))
         return
+    end = RunEnd(run=run, state=follows.state, message=follows.message, output=outcome.output, node=attempt["node"])
     ends.runs.append(
         {
             "id": run["id"],
             "run_at": run["run_at"],
-            "state": outcome.state,
-            "message": storable(outcome.message),
+            "state": end.state,
+            "message": storable(end.message),
             "was": run["state"],
             "started_at": ends.now if outcome.beginning else None,
             "now": ends.now,
         }
     )
-    ends.final.append((run, outcome.state))
+    ends.final.append(end)
     if outcome.bookmark is not None or outcome.bookmark_refused is not None:
         ends.bookmarks += _left_bookmark(attempt, run, outcome)
     if run["has_next"]:
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
         ends.jobs.add(run["job_id"])
+
+
+def _retry(now: Moment, attempt: Row, run: Row, outcome: Outcome) -> Retry | Outcome:
+    return (
+        plan_retry(
+            was=RunState(attempt["state"]),
+            ended=outcome.state,
+            number=attempt["number"],
+            retries=run["retries"],
+            delay_seconds=run["retry_delay_us"] / SECOND,
+            now=now,
+        )
+        or outcome
+    )
+
+
+def _next_probe(now: Moment, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> Retry | GateEnd:
+    verdict = Verdict(outcome.verdict) if outcome.verdict else None
+    follows = plan_probe(
+        Probed(verdict=verdict, state=outcome.state, message=outcome.message),
+        was=RunState(attempt["state"]),
+        number=attempt["number"],
+        errors=probes.errors.get(run["id"], 0),
+        tolerates=run["retries"],
+        pause_us=run["retry_delay_us"],
+        until=run["probe_until"],
+        now=now,
+    )
+    if isinstance(follows, Retry) and run["flow_run_id"] in probes.failing:
+        return GateEnd(state=RunState.STOPPED, message=GIVEN_UP)
+    return follows
 
 
 def _left_bookmark(attempt: Row, run: Row, outcome: Outcome) -> list[LeftBookmark]:
@@ -144,6 +192,8 @@ def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, objec
         "cpu_us": outcome.cpu_us,
         "peak_rss_bytes": outcome.peak_rss_bytes,
         "message": storable(outcome.message),
+        "verdict": outcome.verdict,
+        "output": storable(outcome.output),
         "started_at": now if began else None,
         "pid": began.pid if began else None,
         "pid_started_at": began.pid_started_at if began else None,
@@ -165,9 +215,27 @@ async def _write(tx: Tx, ends: _Ends, reach: Reach) -> None:
         await _insert_retries(tx, ends)
     await _start_followers(tx, ends, reach.jobs)
     await ends.moves.write(tx, ends.now)
-    await follow(tx, ends.final, reach, ends.now)
+    failing = await follow(tx, ends.final, reach, ends.now)
+    if failing:
+        await _give_up(tx, failing, reach, ends.now)
     if ends.bookmarks:
         await save_bookmarks(tx, ends.bookmarks, ends.now)
+
+
+async def _give_up(tx: Tx, flow_run_ids: Collection[int], reach: Reach, now: Moment) -> None:
+    """What no worker has taken yet of flow runs that have failed, a gate's next probe say, never begins."""
+    rows = await tx.fetch("unclaimed_attempts_of_flow_runs", {"flow_run_ids": sorted(flow_run_ids)})
+    ids = [row["id"] for row in rows]
+    if not ids:
+        return
+    whole = await lock_reach(tx, ids, reach.rules)
+    idle = [row for row in await tx.fetch("lock_attempts", {"ids": ids}) if is_unclaimed(row)]
+    await mark_stopping(tx, idle, now)
+    outcomes = [
+        Outcome(attempt_id=row["id"], fence=row["fence"], state=RunState.STOPPED, message=GIVEN_UP) for row in idle
+    ]
+    if outcomes:
+        await end_locked(tx, outcomes, whole, now)
 
 
 async def _insert_retries(tx: Tx, ends: _Ends) -> None:

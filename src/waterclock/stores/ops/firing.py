@@ -8,19 +8,23 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.firing import PlannedRun, plan_actions
 from waterclock.domain.flow import Flow, Graph
 from waterclock.domain.job import merge_arguments
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan, SkipSpan, plan
+from waterclock.domain.role import NotNow, Role, who_runs
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import FireOutcome, FireRules
 from waterclock.stores.base import Kind, Row, Tx
+from waterclock.stores.ops.chain_skipping import tell_of_skips
 from waterclock.stores.ops.flow_rows import flow_of
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, insert_flow_runs, job_names_of
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.newruns import NewRun, insert_runs
+from waterclock.stores.ops.roles import living_roles
 from waterclock.stores.ops.rows import misfire_of, schedule_of
 from waterclock.stores.ops.trigger_reading import actions_of
 
@@ -69,16 +73,22 @@ async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
     fires: list[dict[str, object]] = []
     new: list[NewRun] = []
     starts: list[FlowStart] = []
+    skipped: list[tuple[Row, Moment, str]] = []
     for each in due:
         trigger, chosen = each.row, rules.get(each.row["namespace"], GUARDED)
         fires += [_skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
+        skipped += [(trigger, from_datetime(skip.last), skip.reason) for skip in each.plan.skips]
         for instant in each.plan.fires:
             fire_at, fire_id = from_datetime(instant), next(numbers)
             fire = _fire_row(trigger, fire_at, fire_id, now)
             if trigger["flow_name"] is not None:
                 start = flows.start(trigger, fire_at, fire_id)
-                starts += [start] if isinstance(start, FlowStart) else []
-                fires.append(fire if isinstance(start, FlowStart) else fire | _skip(start))
+                if isinstance(start, FlowStart):
+                    starts.append(start)
+                    fires.append(fire)
+                else:
+                    skipped.append((trigger, fire_at, start))
+                    fires.append(fire | _skip(start))
                 continue
             planned = plan_actions(
                 actions[trigger["id"]], jobs.of(trigger["org_id"], trigger["namespace"]), counted, chosen
@@ -91,7 +101,14 @@ async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
     await insert_runs(tx, new, now, moves)
     await moves.write(tx, now)
     await insert_flow_runs(tx, starts, jobs, counted, now)
+    await tell_of_skips(tx, [each for each in skipped if each[0]["namespace"] == CHAINS], now)
     return len(new) + len(starts)
+
+
+def _no_room(flow: Flow) -> str:
+    if flow.namespace == CHAINS:
+        return "its last run still lives"
+    return f"workflow {flow.name!r} already has its {flow.max_concurrent} concurrent run(s)"
 
 
 @dataclass(slots=True)
@@ -100,6 +117,7 @@ class _Flows:
 
     held: dict[tuple[Place, str], tuple[Flow, Graph]] = field(default_factory=dict)
     room: dict[int, int] = field(default_factory=dict)
+    living: dict[str, frozenset[Role]] = field(default_factory=dict)  # by namespace: each has its failover time
 
     def start(self, trigger: Row, fire_at: Moment, fire_id: int) -> FlowStart | str:
         """What to start, or why not."""
@@ -108,8 +126,11 @@ class _Flows:
         if found is None:
             return f"workflow {name!r} does not exist any more"
         flow, graph = found
+        role = who_runs(flow.roles, self.living.get(flow.namespace, frozenset()))
+        if isinstance(role, NotNow):
+            return role.reason
         if self.room.get(flow.id, 1) < 1:
-            return f"workflow {name!r} already has its {flow.max_concurrent} concurrent run(s)"
+            return _no_room(flow)
         if flow.id in self.room:
             self.room[flow.id] -= 1
         return FlowStart(
@@ -121,6 +142,7 @@ class _Flows:
             fire_id=fire_id,
             trigger_id=trigger["id"],
             trigger_name=trigger["name"],
+            role=role,
         )
 
 
@@ -137,6 +159,8 @@ async def _lock_flows(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
             graph = await fixed_graph(tx, flow, rules.get(namespace, GUARDED))
             flows.held[(org_id, namespace), flow.name] = (flow, graph)
     flows.room = await free_runs(tx, [flow for flow, _ in flows.held.values()])
+    for namespace in {flow.namespace for flow, _ in flows.held.values() if flow.roles}:
+        flows.living[namespace] = await living_roles(tx, rules.get(namespace, GUARDED))
     return flows
 
 

@@ -5,6 +5,8 @@ from functools import lru_cache
 from typing import Any
 
 from waterclock.domain.flow import Flow, FlowRun, FlowState, Graph, Need, Node, Stage
+from waterclock.domain.gate import Probing
+from waterclock.domain.role import Role, roles_of
 from waterclock.domain.trigger import Action, FireRules, Logical, OverCap, Target
 from waterclock.stores.base import Row
 from waterclock.stores.ops.rows import dumped, loaded
@@ -24,6 +26,8 @@ def flow_of(row: Row) -> Flow:
         version=row["version"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+        graph=graph_of_text(row["graph"]) if row["graph"] else None,
+        roles=roles_of(row["roles"]),
     )
 
 
@@ -48,6 +52,8 @@ def flow_run_of(row: Row) -> FlowRun:
         created_at=row["created_at"],
         ended_at=row["ended_at"],
         updated_at=row["updated_at"],
+        role=Role(row["role"]),
+        gates_passed_at=row["gates_passed_at"],
     )
 
 
@@ -66,6 +72,7 @@ def graph_of_text(text: str) -> Graph:
     return Graph(
         stages=tuple(_stage(each) for each in given["stages"]),
         rules=FireRules(sequential=rules["sequential"], over_cap=OverCap(rules["over_cap"])),
+        strict=given.get("strict", False),  # graphs of an earlier release have neither this nor titles nor gates
     )
 
 
@@ -73,11 +80,21 @@ def _stage(given: dict[str, Any]) -> Stage:
     return Stage(
         id=given["id"],
         name=given["name"],
-        nodes=tuple(Node(id=node["id"], action=_action(node["action"])) for node in given["nodes"]),
+        nodes=tuple(_node(node) for node in given["nodes"]),
         needs=tuple(Need(nodes=tuple(need["nodes"]), states=tuple(need["states"])) for need in given["needs"]),
         logical=Logical(given["logical"]),
         active=given["active"],
         trigger_id=given["trigger_id"],
+    )
+
+
+def _node(given: dict[str, Any]) -> Node:
+    probing = given.get("probing")
+    return Node(
+        id=given["id"],
+        action=_action(given["action"]),
+        title=given.get("title", ""),
+        probing=Probing(**probing) if probing else None,
     )
 
 

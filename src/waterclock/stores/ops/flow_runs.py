@@ -71,12 +71,17 @@ async def stop_flow_run(
     run = await _lock(tx, org_id, namespace, name, wire_id)
     if run.state not in FLOW_LIVE and run.graph.stages:
         raise WrongState(f"workflow run {wire_id!r} has ended: it is {run.state}")
+    await stop_locked(tx, run, rules)
+
+
+async def stop_locked(tx: Tx, run: FlowRun, rules: Mapping[str, FireRules]) -> None:
     if run.state is not FlowState.RUNNING:  # nothing to stop, or being stopped already
         return
     now = await tx.now()
     live = [row["id"] for row in await tx.fetch("live_attempt_ids_of_flow_run", {"flow_run_id": run.id})]
     state = FlowState.STOPPING if live else FlowState.STOPPED
-    moved = {"id": run.id, "was": run.state, "state": state, "fired": fired_text(run.fired)}
+    same = {"fired": fired_text(run.fired), "message": run.message, "gates_passed_at": run.gates_passed_at}
+    moved = {**same, "id": run.id, "was": run.state, "state": state}
     await tx.run("move_flow_run", {**moved, "ended_at": None if live else now, "updated_at": now})
     await stop_by_ids(tx, live, now, rules)
 

@@ -21,6 +21,7 @@ from waterclock.domain.flow import (
     resume,
 )
 from waterclock.domain.moment import Moment
+from waterclock.domain.role import Role
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import FireRules, Target
 from waterclock.stores.base import Kind, Row, Tx
@@ -46,6 +47,7 @@ class FlowStart:
     trigger_id: int | None = None
     trigger_name: str | None = None
     previous_wire_id: str | None = None
+    role: Role = Role.ANY
     resumption: Resumption | None = None
     carried: Sequence[Row] = field(default_factory=tuple)  # the old run's rows of the nodes that are kept
 
@@ -76,7 +78,7 @@ async def start_flow_run(
         requested_by=requested_by,
         properties={**flow.properties, **properties},
     )
-    return await _start_alone(tx, start)
+    return await start_alone(tx, start)
 
 
 async def resume_flow_run(
@@ -105,11 +107,13 @@ async def resume_flow_run(
         resumption=resumption,
         carried=[row for row in rows if row["node"] in resumption.carried],
     )
-    return await _start_alone(tx, start)
+    return await start_alone(tx, start)
 
 
 async def fixed_graph(tx: Tx, flow: Flow, rules: FireRules) -> Graph:
-    """As its triggers are now."""
+    """As its triggers are now; a chain's was compiled when it was defined."""
+    if flow.graph is not None:
+        return flow.graph
     triggers = await triggers_of_flow(tx, org_id=flow.org_id, namespace=flow.namespace, flow_name=flow.name)
     return graph_of(flow.name, triggers, rules)
 
@@ -167,7 +171,8 @@ async def _begin(driver: Driver, advance: Advance, start: FlowStart) -> None:
     await driver.go_on(advance)
 
 
-async def _start_alone(tx: Tx, start: FlowStart) -> str:
+async def start_alone(tx: Tx, start: FlowStart) -> str:
+    """Its wire id; the caller holds the flow, and has seen that there is room."""
     place = (start.flow.org_id, start.flow.namespace)
     ids = await job_ids_by_names(tx, job_names_of([(place, start.graph)]))
     held = await hold_jobs(tx, await jobs_by_ids(tx, ids))
@@ -217,6 +222,7 @@ def _flow_run(start: FlowStart, number: int, now: Moment) -> FlowRun:
         created_at=now,
         ended_at=None,
         updated_at=now,
+        role=start.role,
     )
 
 
@@ -237,6 +243,9 @@ def _row(advance: Advance, start: FlowStart) -> dict[str, object]:
         "trigger_name": run.trigger_name,
         "previous_wire_id": run.previous_wire_id,
         "state": advance.state,
+        "message": advance.message,
+        "role": run.role,
+        "gates_passed_at": advance.gates_passed_at,
         "graph": graph_text(run.graph),
         "fired": fired_text(advance.fired),
         "properties": dumped(run.properties),

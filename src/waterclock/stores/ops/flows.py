@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from waterclock.domain.errors import AlreadyExists, NotFound
-from waterclock.domain.flow import Flow
+from waterclock.domain.flow import Flow, Graph
+from waterclock.domain.role import Role, roles_text
 from waterclock.domain.trigger import Trigger
 from waterclock.stores.base import Kind, Tx
-from waterclock.stores.ops.flow_rows import flow_of
+from waterclock.stores.ops.flow_rows import flow_of, graph_text
 from waterclock.stores.ops.rows import dumped
 from waterclock.stores.ops.trigger_reading import with_parts
 
@@ -34,6 +35,8 @@ async def create_flow(
     properties: Mapping[str, str],
     definition: Mapping[str, object],
     tags: Mapping[str, str],
+    graph: Graph | None = None,
+    roles: Sequence[Role] = (),
 ) -> Flow:
     key = {"org_id": org_id, "namespace": namespace, "name": name}
     if await tx.fetch_one("flow_by_name", key):
@@ -42,7 +45,7 @@ async def create_flow(
     (flow_id,) = await tx.numbers(Kind.FLOW, 1)
     row = {
         **key,
-        **_definition_row(max_concurrent, properties, definition),
+        **_definition_row(max_concurrent, properties, definition, graph, roles),
         "id": flow_id,
         "owner": owner,
         "tags": dumped(tags),
@@ -64,11 +67,13 @@ async def update_flow(
     properties: Mapping[str, str],
     definition: Mapping[str, object],
     allow: Rule,
+    graph: Graph | None = None,
+    roles: Sequence[Role] = (),
 ) -> Flow:
     """For runs that start from now on; those under way keep what they began with."""
     facts = await _lock(tx, org_id, namespace, name)
     allow(facts)
-    values = _definition_row(max_concurrent, properties, definition)
+    values = _definition_row(max_concurrent, properties, definition, graph, roles)
     was = {"id": facts.flow.id, "was": facts.flow.version, "updated_at": await tx.now()}
     await tx.run("update_flow", {**values, **was})
     return (await get_flows(tx, org_id=org_id, namespace=namespace, names=[name]))[name]
@@ -108,6 +113,16 @@ async def _lock(tx: Tx, org_id: int, namespace: str, name: str) -> FlowFacts:
 
 
 def _definition_row(
-    max_concurrent: int, properties: Mapping[str, str], definition: Mapping[str, object]
+    max_concurrent: int,
+    properties: Mapping[str, str],
+    definition: Mapping[str, object],
+    graph: Graph | None,
+    roles: Sequence[Role],
 ) -> dict[str, object]:
-    return {"max_concurrent": max_concurrent, "properties": dumped(properties), "definition": dumped(definition)}
+    return {
+        "max_concurrent": max_concurrent,
+        "properties": dumped(properties),
+        "definition": dumped(definition),
+        "graph": graph_text(graph) if graph else None,
+        "roles": roles_text(roles),
+    }

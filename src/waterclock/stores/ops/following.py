@@ -3,52 +3,57 @@
 In the transaction that ends the runs, so that each happens exactly once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from waterclock.domain.moment import Moment, to_datetime
 from waterclock.domain.planning import Plan
-from waterclock.domain.run import RunState
 from waterclock.domain.watching import JobEnd, watch
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.advancing import Advance, Driver, load_nodes
+from waterclock.stores.ops.chain_failing import RunEnd, failures_of, tell_of_failures
 from waterclock.stores.ops.firing import Due, write_fires
 from waterclock.stores.ops.jobs import JobsByPlace, tallies
 from waterclock.stores.ops.reach import Reach, Watcher
 
 
-async def follow(tx: Tx, ended: Sequence[tuple[Row, RunState]], reach: Reach, now: Moment) -> None:
-    """`ended` are runs that have no retry left, with the state they ended in, in the order of their ends."""
-    if reach.flow_runs:
-        await _advance_flows(tx, ended, reach, now)
+async def follow(tx: Tx, ended: Sequence[RunEnd], reach: Reach, now: Moment) -> Collection[int]:
+    """`ended` in the order of their ends. The flow runs that have failed by them, and begin nothing any more."""
+    failing = await _advance_flows(tx, ended, reach, now) if reach.flow_runs else ()
     if reach.watchers:
         await _fire_watchers(tx, ended, reach, now)
+    return failing
 
 
-async def _advance_flows(tx: Tx, ended: Sequence[tuple[Row, RunState]], reach: Reach, now: Moment) -> None:
-    nodes = [(run, state) for run, state in ended if run["flow_run_id"] in reach.flow_runs]
+async def _advance_flows(tx: Tx, ended: Sequence[RunEnd], reach: Reach, now: Moment) -> Collection[int]:
+    nodes = [end for end in ended if end.run["flow_run_id"] in reach.flow_runs]
     if not nodes:
-        return
-    rows = [{"flow_run_id": run["flow_run_id"], "node": run["flow_node"], "outcome": state} for run, state in nodes]
+        return ()
+    rows = [
+        {"flow_run_id": end.run["flow_run_id"], "node": end.run["flow_node"], "outcome": end.state} for end in nodes
+    ]
     await tx.run_many("end_flow_node", rows)
-    touched = dict.fromkeys(run["flow_run_id"] for run, _ in nodes)
+    touched = dict.fromkeys(end.run["flow_run_id"] for end in nodes)
     advances = [Advance.of(reach.flow_runs[flow_run_id]) for flow_run_id in touched]
     await load_nodes(tx, advances)
     jobs = JobsByPlace.of_jobs(reach.jobs.values())
     driver = Driver(tx, jobs, await tallies(tx, jobs.every), now)
+    failures = failures_of(advances, nodes)
     for advance in advances:
         await driver.go_on(advance)
     await driver.write(advances)
+    await tell_of_failures(tx, failures, now)
+    return {failure.run.id for failure in failures}
 
 
-async def _fire_watchers(tx: Tx, ended: Sequence[tuple[Row, RunState]], reach: Reach, now: Moment) -> None:
+async def _fire_watchers(tx: Tx, ended: Sequence[RunEnd], reach: Reach, now: Moment) -> None:
     due: list[tuple[Watcher, int]] = []
     marks: list[dict[str, object]] = []
     for watcher in reach.watchers:
         was, by, fires = watcher.met, dict[int, str](), 0
-        for run, state in ended:
-            if not _concerns(watcher, run):
+        for each in ended:
+            if not _concerns(watcher, each.run):
                 continue
-            end = JobEnd(job_name=run["job_name"], state=state, wire_id=run["wire_id"])
+            end = JobEnd(job_name=each.run["job_name"], state=each.state, wire_id=each.run["wire_id"])
             seen = watch(watcher.predicate, watcher.met, end)
             by |= dict.fromkeys(seen.met - watcher.met, end.wire_id)
             watcher.met, fires = seen.met, fires + seen.fires

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from waterclock.domain.gate import Probing
 from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import ENDED, LIVE, RunState, attempt_wire_id, run_wire_id
@@ -40,6 +41,8 @@ class NewRun:
     timeout_seconds: int | None = None
     notify_after_seconds: int | None = None
     role: str = ""
+    probing: Probing | None = None  # of a gate: its own measure of retries
+    probe_until: Moment | None = None
     wire_id: str = ""  # made when it is inserted, where the caller has not told it already
 
 
@@ -122,14 +125,22 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
         "arguments": dumped(run.arguments) if run.arguments else "{}",
         "settings": dumped(run.settings) if run.settings else "{}",
         "attempts": 1,
-        "retries": spec.retries if spec else 0,
-        "retry_delay_us": seconds(spec.retry_delay_seconds) if spec else 0,
+        **_retries(run),
         "timeout_seconds": run.timeout_seconds or (spec.timeout_seconds if spec else None),
         "notify_after_seconds": run.notify_after_seconds or (spec.notify_after_seconds if spec else None),
+        "probe_until": run.probe_until,
         "created_at": now,
         "ended_at": now if run.state in ENDED else None,
         "updated_at": now,
     }
+
+
+def _retries(run: NewRun) -> dict[str, object]:
+    if run.probing:
+        return {"retries": run.probing.tolerates, "retry_delay_us": seconds(run.probing.every_seconds)}
+    if run.job:
+        return {"retries": run.job.spec.retries, "retry_delay_us": seconds(run.job.spec.retry_delay_seconds)}
+    return {"retries": 0, "retry_delay_us": 0}
 
 
 def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: Moment) -> dict[str, object]:

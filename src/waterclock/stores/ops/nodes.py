@@ -19,6 +19,7 @@ class Node:
     name: str
     duties: tuple[str, ...]
     role: str = ""
+    debugmode: str = ""  # `debug` mutes what it has to say
     labels: tuple[str, ...] = ()
     slots: int = 0
     version: str
@@ -45,6 +46,7 @@ async def beat(tx: Tx, *, node: Node, wall_us: int) -> int:
             "name": node.name,
             "duties": ",".join(node.duties),
             "role": node.role,
+            "debugmode": node.debugmode,
             "labels": ",".join(node.labels),
             "slots": node.slots,
             "version": node.version,
@@ -101,7 +103,10 @@ async def prune_ledger(tx: Tx, *, keep_seconds: float, keep_moves_seconds: float
 
 def _node(row: Row) -> Node:
     return Node(
-        **{name: row[name] for name in ("id", "host", "name", "role", "slots", "version", "pid", "skew_us")},
+        **{
+            name: row[name]
+            for name in ("id", "host", "name", "role", "debugmode", "slots", "version", "pid", "skew_us")
+        },
         duties=_words(row["duties"]),
         labels=_words(row["labels"]),
         started_at=row["started_at"],

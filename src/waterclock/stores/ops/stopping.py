@@ -7,9 +7,9 @@ from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import ENDED, RunState
 from waterclock.domain.trigger import FireRules
-from waterclock.stores.base import Row, Topic, Tx
+from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
-from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.marking import mark_stopping
 from waterclock.stores.ops.reach import Reach, lock_reach
 
 
@@ -57,21 +57,8 @@ async def stop_by_ids(
     reach = await lock_reach(tx, attempt_ids, rules)
     rows = await tx.fetch("lock_attempts", {"ids": list(attempt_ids)})
     live = [row for row in rows if row["state"] in (RunState.WAITING, RunState.STARTING, RunState.RUNNING)]
-    await _mark(tx, live, now)
+    await mark_stopping(tx, live, now)
     await _end_unclaimed(tx, [row for row in live if row["node"] is None], reach, now)
-
-
-async def _mark(tx: Tx, rows: Sequence[Row], now: Moment) -> None:
-    if not rows:
-        return
-    moves = Moves()
-    for row in rows:
-        moves.add(row["org_id"], row["id"], row["state"], RunState.STOPPING)
-    same = [{"run_at": row["run_at"], "was": row["state"], "now": now} for row in rows]
-    await tx.run_many("stop_attempt", [{**each, "id": row["id"]} for each, row in zip(same, rows, strict=True)])
-    await tx.run_many("stop_run", [{**each, "id": row["run_id"]} for each, row in zip(same, rows, strict=True)])
-    await moves.write(tx, now)
-    tx.wake(Topic.STOPS)
 
 
 async def _end_unclaimed(tx: Tx, rows: Sequence[Row], reach: Reach, now: Moment) -> None:

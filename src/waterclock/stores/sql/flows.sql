@@ -1,8 +1,8 @@
 -- name: insert_flow
 INSERT INTO flows (id, org_id, namespace, name, owner, max_concurrent, properties, definition, tags, version,
-  created_at, updated_at)
+  graph, roles, created_at, updated_at)
 VALUES (:id, :org_id, :namespace, :name, :owner, :max_concurrent, :properties, :definition, :tags, :version,
-  :created_at, :updated_at)
+  :graph, :roles, :created_at, :updated_at)
 
 -- name: flow_by_name
 SELECT * FROM flows WHERE org_id = :org_id AND namespace = :namespace AND name = :name
@@ -24,7 +24,7 @@ ORDER BY name, id LIMIT :limit
 
 -- name: update_flow
 UPDATE flows SET max_concurrent = :max_concurrent, properties = :properties, definition = :definition,
-  version = version + 1, updated_at = :updated_at
+  graph = :graph, roles = :roles, version = version + 1, updated_at = :updated_at
 WHERE id = :id AND version = :was
 
 -- name: delete_flow
@@ -43,10 +43,11 @@ GROUP BY flow_id
 
 -- name: insert_flow_run
 INSERT INTO flow_runs (id, run_at, org_id, namespace, wire_id, flow_id, flow_name, owner, requested_by, fire_id,
-  trigger_id, trigger_name, previous_wire_id, state, graph, fired, properties, created_at, ended_at, updated_at)
+  trigger_id, trigger_name, previous_wire_id, state, message, graph, fired, properties, role, gates_passed_at,
+  created_at, ended_at, updated_at)
 VALUES (:id, :run_at, :org_id, :namespace, :wire_id, :flow_id, :flow_name, :owner, :requested_by, :fire_id,
-  :trigger_id, :trigger_name, :previous_wire_id, :state, :graph, :fired, :properties, :created_at, :ended_at,
-  :updated_at)
+  :trigger_id, :trigger_name, :previous_wire_id, :state, :message, :graph, :fired, :properties, :role,
+  :gates_passed_at, :created_at, :ended_at, :updated_at)
 
 -- name: flow_run_by_wire_id
 SELECT * FROM flow_runs WHERE wire_id = :wire_id AND org_id = :org_id
@@ -71,8 +72,8 @@ SELECT f.id AS flow_id, (SELECT r.id FROM flow_runs r WHERE r.flow_id = f.id ORD
 SELECT * FROM flow_runs WHERE id IN :ids
 
 -- name: move_flow_run
-UPDATE flow_runs SET state = :state, fired = :fired, ended_at = :ended_at, updated_at = :updated_at
-WHERE id = :id AND state = :was
+UPDATE flow_runs SET state = :state, fired = :fired, message = :message, gates_passed_at = :gates_passed_at,
+  ended_at = :ended_at, updated_at = :updated_at WHERE id = :id AND state = :was
 
 -- name: set_flow_run_properties
 UPDATE flow_runs SET properties = :properties, updated_at = :updated_at WHERE id = :id
@@ -96,6 +97,17 @@ LEFT JOIN runs r ON r.id = n.run_id AND r.run_at = n.run_at WHERE n.flow_run_id 
 SELECT a.id AS id FROM flow_nodes n JOIN attempts a ON a.run_id = n.run_id AND a.run_at = n.run_at
 WHERE n.flow_run_id = :flow_run_id AND n.outcome IS NULL
   AND a.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
+
+-- name: failing_flow_runs
+-- Those of them one of whose nodes has ended otherwise than well.
+SELECT DISTINCT flow_run_id FROM flow_nodes WHERE flow_run_id IN :flow_run_ids AND outcome IS NOT NULL
+  AND outcome <> 'SUCCEEDED'
+
+-- name: unclaimed_attempts_of_flow_runs
+-- What no worker has taken yet.
+SELECT n.flow_run_id, a.id AS id FROM flow_nodes n JOIN attempts a ON a.run_id = n.run_id AND a.run_at = n.run_at
+WHERE n.flow_run_id IN :flow_run_ids AND n.outcome IS NULL AND a.state = 'STARTING' AND a.node IS NULL
+ORDER BY a.id
 
 -- name: attempt_ids_of_flow_runs
 SELECT n.flow_run_id, n.node, a.id AS id FROM flow_nodes n

@@ -1,12 +1,18 @@
 -- name: insert_node
-INSERT INTO nodes (id, host, name, duties, role, labels, slots, version, pid, skew_us, started_at, heartbeat_at)
-VALUES (:id, :host, :name, :duties, :role, :labels, :slots, :version, :pid, :skew_us, :now, :now)
+INSERT INTO nodes (id, host, name, duties, role, debugmode, labels, slots, version, pid, skew_us, started_at,
+  heartbeat_at)
+VALUES (:id, :host, :name, :duties, :role, :debugmode, :labels, :slots, :version, :pid, :skew_us, :now, :now)
 
 -- name: beat
 UPDATE nodes SET heartbeat_at = :now, skew_us = :skew_us WHERE id = :id
 
 -- name: stop_node
 UPDATE nodes SET stopped_at = :now, heartbeat_at = :now WHERE id = :id
+
+-- name: role_heartbeats
+-- The last sign of life of each role's workers; one that was stopped in good order is down at once.
+SELECT role, MAX(heartbeat_at) AS heartbeat_at FROM nodes
+WHERE stopped_at IS NULL AND role <> '' AND duties LIKE '%worker%' GROUP BY role
 
 -- name: nodes
 SELECT * FROM nodes WHERE stopped_at IS NULL AND heartbeat_at > :since ORDER BY name, started_at, id
@@ -19,8 +25,10 @@ SELECT state, COUNT(*) AS count FROM runs WHERE state IN ('WAITING', 'STARTING',
 GROUP BY state
 
 -- name: insert_message
-INSERT INTO messages (id, org_id, kind, severity, run_id, subject, body, created_at)
-VALUES (:id, :org_id, :kind, :severity, :run_id, :subject, :body, :created_at)
+INSERT INTO messages (id, org_id, kind, severity, run_id, chain_id, flow_run_id, tag, subtag, node, subject, body,
+  created_at)
+VALUES (:id, :org_id, :kind, :severity, :run_id, :chain_id, :flow_run_id, :tag, :subtag, :node, :subject, :body,
+  :created_at)
 
 -- name: messages_of_org
 SELECT * FROM messages WHERE org_id = :org_id AND id < :before ORDER BY id DESC LIMIT :limit

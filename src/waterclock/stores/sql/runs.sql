@@ -2,11 +2,11 @@
 INSERT INTO runs (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind, owner, requested_by,
   fire_id, action_no, has_next, trigger_id, trigger_name, flow_run_id, flow_node, previous_wire_id, state, wait_reason,
   message, queue, labels, role, arguments, settings, attempts, retries, retry_delay_us, timeout_seconds,
-  notify_after_seconds, created_at, ended_at, updated_at)
+  notify_after_seconds, probe_until, created_at, ended_at, updated_at)
 VALUES (:id, :run_at, :org_id, :namespace, :wire_id, :job_id, :job_name, :job_version, :kind, :owner, :requested_by,
   :fire_id, :action_no, :has_next, :trigger_id, :trigger_name, :flow_run_id, :flow_node, :previous_wire_id, :state,
   :wait_reason, :message, :queue, :labels, :role, :arguments, :settings, :attempts, :retries, :retry_delay_us,
-  :timeout_seconds, :notify_after_seconds, :created_at, :ended_at, :updated_at)
+  :timeout_seconds, :notify_after_seconds, :probe_until, :created_at, :ended_at, :updated_at)
 
 -- name: insert_attempt
 INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, due_at, queue,
@@ -45,13 +45,15 @@ SELECT id FROM attempts WHERE host = :host AND lease_until IS NOT NULL AND node 
 -- begin with all runs, and look through the whole list for each.
 WITH a AS {materialized} (SELECT * FROM attempts WHERE id IN :ids)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
-  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
+  r.probe_until
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
 -- name: whole_attempts_by_wire_ids
 -- Of any organisation: whoever asks takes what is his.
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
-  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
+  r.probe_until
 FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 WHERE a.wire_id IN :wire_ids
 
@@ -61,7 +63,8 @@ WITH a AS {materialized} (SELECT * FROM attempts
   WHERE job_id = :job_id AND run_at <= :before_at AND (run_at < :before_at OR id < :before_id)
   ORDER BY run_at DESC, id DESC LIMIT :limit)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
-  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
+  r.probe_until
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at DESC, a.id DESC
 
 -- name: whole_attempts_of_org
@@ -70,7 +73,8 @@ WITH a AS {materialized} (SELECT * FROM attempts
     AND run_at <= :before_at AND (run_at < :before_at OR id < :before_id)
   ORDER BY run_at DESC, id DESC LIMIT :limit)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
-  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings
+  r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
+  r.probe_until
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at DESC, a.id DESC
 
 -- name: lock_attempts
@@ -80,7 +84,7 @@ FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
 
 -- name: lock_runs
 SELECT id, run_at, org_id, namespace, wire_id, state, job_id, job_name, fire_id, has_next, trigger_id, flow_run_id,
-  flow_node, attempts, retries, retry_delay_us FROM runs WHERE id IN :ids ORDER BY id {lock}
+  flow_node, attempts, retries, retry_delay_us, probe_until FROM runs WHERE id IN :ids ORDER BY id {lock}
 
 -- name: reach_of_attempts
 -- What an end of these attempts may touch: their jobs, the fires that have later actions, their flow runs, and (where
@@ -107,7 +111,8 @@ WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: end_attempt
 UPDATE attempts SET state = :state, lease_until = NULL, exit_code = :exit_code, exit_signal = :exit_signal,
-  cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, pid = COALESCE(pid, :pid),
+  cpu_us = :cpu_us, peak_rss_bytes = :peak_rss_bytes, message = :message, verdict = :verdict, output = :output,
+  pid = COALESCE(pid, :pid),
   pid_started_at = COALESCE(pid_started_at, :pid_started_at), log_path = COALESCE(log_path, :log_path),
   started_at = COALESCE(started_at, :started_at), ended_at = :now, updated_at = :now
 WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
@@ -116,6 +121,10 @@ WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
 UPDATE runs SET state = :state, message = :message, wait_reason = NULL, phase = NULL,
   started_at = COALESCE(started_at, :started_at), ended_at = :now, updated_at = :now
 WHERE id = :id AND run_at = :run_at AND state = :was
+
+-- name: probe_errors
+-- How many probes of these gates have ended in an error so far.
+SELECT run_id, COUNT(*) AS errors FROM attempts WHERE run_id IN :run_ids AND verdict = 'error' GROUP BY run_id
 
 -- name: retry_run
 UPDATE runs SET state = 'STARTING', phase = NULL, attempts = attempts + 1, updated_at = :now
