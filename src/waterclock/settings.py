@@ -76,6 +76,8 @@ class Settings:
         _one_of("auth", self.auth, ("keys", "none"))
         _one_of("node.role", self.node_role, NODE_ROLES)
         find_zone(self.chains_timezone)
+        _folder("chains.jobfolder", self.chains_jobfolder)
+        _folder("chains.depfolder", self.chains_depfolder)
         if self.auth == "none" and self.host not in LOOPBACK:
             raise InvalidInput(
                 f"'none' is refused on {self.host}: without authentication serve on 127.0.0.1 only", field="auth"
@@ -94,6 +96,9 @@ class Settings:
         ):
             if getattr(self, name) <= 0:
                 raise InvalidInput("must be more than 0", field=_shown(name), value=getattr(self, name))
+        for tag, days in self.chains_keep_days.items():
+            if not days >= 0:
+                raise InvalidInput(f"{tag}: must be 0 days or more", field="chains.keep_days", value=days)
 
 
 def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, folder: Path = Path()) -> Settings:
@@ -182,6 +187,11 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 def _one_of(name: str, value: str, known: Collection[str]) -> None:
     if value not in known:
         raise InvalidInput(f"must be one of {', '.join(map(repr, known))}", field=name, value=value)
+
+
+def _folder(name: str, value: str) -> None:
+    if "://" in value and not (value.startswith("s3://") and value.removeprefix("s3://").split("/")[0]):
+        raise InvalidInput("must be a folder of the worker's, or s3://bucket/prefix", field=name, value=value)
 
 
 def _shown(name: str) -> str:

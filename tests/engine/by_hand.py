@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from waterclock.domain.chain import Folder
 from waterclock.domain.claim import Claimant
 from waterclock.domain.errors import Unavailable
 from waterclock.domain.run import Attempt
@@ -12,6 +13,8 @@ from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
 from waterclock.engine.work import StoreWork
 from waterclock.runners.base import Begun, End, Ended, Event, Program
+from waterclock.runners.chain_program import ChainPrograms
+from waterclock.runners.folders import LocalRoot
 from waterclock.runners.preparing import Preparer
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
@@ -81,6 +84,9 @@ class Worker:
             venvs=Venvs(folder / "venvs"),
             workspaces=Workspaces(work_root=folder / "work", log_root=folder / "logs"),
             interpreters={},
+            chains=ChainPrograms(
+                roots={each: LocalRoot(path=folder / each, setting=f"chains.{each}") for each in Folder}
+            ),
         )
         runners = {"": runner}
         self.attempts = Attempts(self._work, claimant, preparer, runners, ttl_seconds=30, freed=lambda: None)

@@ -1,17 +1,23 @@
-"""The pruner, round by round: old rows of the audit go, a page at a time; what is young stays."""
+"""The pruner, round by round: what is old goes with its logs, a page at a time; what is young stays."""
 
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.stores.chaining import Chaining
+from tests.stores.telling import Telling
 from tests.stores.test_audit import CALL
 from waterclock import clock
 from waterclock.domain.audit import Sought
 from waterclock.domain.moment import SECOND
+from waterclock.domain.outcome import Beginning
 from waterclock.engine.pruner import BREATH_SECONDS, REST_SECONDS, Pruner
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.ops import audit
+from waterclock.stores.ops.claiming import begin
+from waterclock.stores.ops.messages import read_messages
 from waterclock.stores.ops.reading import FROM_THE_NEWEST
 
 DAY = 86_400 * SECOND
@@ -34,3 +40,36 @@ async def test_the_audit_is_kept_as_long_as_was_said(database: Database) -> None
     assert [await pruner.tick() for _ in range(2)] == [BREATH_SECONDS, REST_SECONDS]
     kept = await database.read(audit.list_audit, org_id=1, sought=Sought(), before=FROM_THE_NEWEST, limit=9)
     assert [each.entry.request_id for each in kept] == ["1", "9"]
+
+
+async def test_a_chains_logs_go_with_its_runs_when_its_tag_says_so(database: Database, tmp_path: Path) -> None:
+    chaining = Chaining(database)
+    logs = {}
+    for tag in ("noise", "important", "other"):
+        await chaining.lives()
+        await chaining.start_chain(await chaining.chain(1, tag=tag))
+        (claimed,) = await chaining.claim(roles=("", "main"))
+        attempt, logs[tag] = claimed.attempt, tmp_path / f"{tag}.log"
+        logs[tag].write_text("done\n")
+        beginning = Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1, log_path=str(logs[tag]))
+        await database.write(begin, [beginning])
+        await chaining.end(attempt)
+    pruner = Pruner(database, keep_days=90, chains_keep_days={"noise": 7, "important": 400})
+    kept = {}
+    for days in (1, 8, 91, 401):
+        database.offset_us = days * DAY
+        while await pruner.tick() != REST_SECONDS:
+            pass
+        kept[days] = [tag for tag, log in logs.items() if log.exists()]
+    assert kept == {1: ["noise", "important", "other"], 8: ["important", "other"], 91: ["important"], 401: []}
+
+
+async def test_messages_are_kept_as_long_as_runs_and_unread_ones_twice_as_long(database: Database) -> None:
+    telling = Telling(database)
+    read = await telling.tell("read")
+    await telling.tell("unread")
+    await database.write(read_messages, org_id=1, ids=[read])
+    telling.pass_time(11 * DAY / SECOND)
+    pruner = Pruner(database, keep_days=10)
+    assert [await pruner.tick() for _ in range(2)] == [BREATH_SECONDS, REST_SECONDS]
+    assert await telling.subjects() == ["unread"]

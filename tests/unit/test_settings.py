@@ -36,8 +36,15 @@ def test_a_child_process_reads_back_what_its_parent_has(tmp_path: Path) -> None:
         ({"WATERCLOCK_PORT": "many"}, "port: 'many' does not fit"),
         ({"WATERCLOCK_PORT": "70000"}, "port: must be 0 to 65535"),
         ({"WATERCLOCK_GLUE_RULES": "loose"}, "glue.rules: must be one of 'guarded', 'aws'"),
+        (
+            {"WATERCLOCK_CHAINS_JOBFOLDER": "https://host/jobs"},
+            "chains.jobfolder: must be a folder of the worker's, or",
+        ),
+        ({"WATERCLOCK_CHAINS_DEPFOLDER": "s3:///prefix"}, "chains.depfolder: must be a folder of the worker's, or s3:"),
         ({"WATERCLOCK_AUTH": "none", "WATERCLOCK_HOST": "0.0.0.0"}, "refused on 0.0.0.0"),
         ({"WATERCLOCK_WORKER_SLOTS": "0"}, "worker.slots: must be more than 0"),
+        ({"WATERCLOCK_CHAINS_KEEP_DAYS": "noise=7,old=-1"}, "chains.keep_days: old: must be 0 days or more"),
+        ({"WATERCLOCK_CHAINS_KEEP_DAYS": "noise=week"}, "chains.keep_days: 'noise=week' does not fit"),
     ],
 )
 def test_a_wrong_setting_is_named(environment: dict[str, str], reason: str, tmp_path: Path) -> None:

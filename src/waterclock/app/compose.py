@@ -11,23 +11,30 @@ from typing import Final
 
 import waterclock
 from waterclock.domain.chain import NAMESPACE as CHAINS
+from waterclock.domain.chain import Folder
 from waterclock.domain.claim import Claimant
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.trigger import FireRules
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
+from waterclock.engine.failover import Failover
 from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.node import Node
+from waterclock.engine.notifier import Notifier
 from waterclock.engine.pruner import Pruner
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.stopper import Stopper
 from waterclock.engine.ticker import Ticker
 from waterclock.engine.watcher import Watcher
 from waterclock.engine.work import StoreWork
+from waterclock.notices.apprise_sender import AppriseSender
 from waterclock.runners.base import Runner
 from waterclock.runners.callables import CallableRunner, import_callables
+from waterclock.runners.chain_program import ChainPrograms
 from waterclock.runners.client import SupervisorClient
+from waterclock.runners.folders import LocalRoot, Root
 from waterclock.runners.preparing import Preparer
+from waterclock.runners.s3_folders import S3Root
 from waterclock.runners.scripts import Scripts, s3_reader
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
@@ -35,12 +42,14 @@ from waterclock.services.access import Access
 from waterclock.services.audit.reading import Audit
 from waterclock.services.bookmarks import Bookmarks
 from waterclock.services.chains import Chains
+from waterclock.services.channels import Channels
 from waterclock.services.cluster import Cluster
 from waterclock.services.crawlers import Crawlers
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
+from waterclock.services.messages import Messages
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
 from waterclock.services.secrets import Secrets
@@ -121,6 +130,8 @@ class Services:
     crawlers: Crawlers
     chains: Chains
     cluster: Cluster
+    messages: Messages
+    channels: Channels
 
 
 def fire_rules(settings: Settings) -> dict[str, FireRules]:
@@ -150,6 +161,8 @@ def build_services(settings: Settings, database: Database) -> Services:
         crawlers=Crawlers(database),
         chains=Chains(database, fire_rules(settings), probe_seconds=settings.chains_probe_seconds),
         cluster=Cluster(database),
+        messages=Messages(database),
+        channels=Channels(database, box, AppriseSender(private=settings.channels_private)),
     )
 
 
@@ -164,22 +177,27 @@ class EngineProcess:
         self._host = self._folders.host_id()
         self._node = Node(database, self._node_id)
         self._supervisor: SupervisorClient | None = None
+        self._notifier: Notifier | None = None
         renew = None
         if WORKER in roles:
             renew = self._add_worker().renew
         if SCHEDULER in roles:
             self._add_scheduler()
         record = self._record(roles)
-        every = min(settings.heartbeat_seconds, settings.lease_seconds / 3)
-        self._node.add(Heartbeat(database, record, every_seconds=every, renew=renew))
+        every = min(settings.heartbeat_seconds, settings.lease_seconds / 3, settings.chains_failover_seconds / 3)
+        self._heartbeat = Heartbeat(database, record, every_seconds=every, renew=renew)
+        self._node.add(self._heartbeat)
 
     async def start(self) -> None:
         if self._supervisor:
             await self._supervisor.open()
+        await self._heartbeat.tick()  # before anything fires: a fire asks which roles live
         await self._node.start()
 
     async def stop(self) -> None:
         await self._node.stop()
+        if self._notifier:
+            await self._notifier.close()
         if self._supervisor:
             await self._supervisor.close()
 
@@ -195,8 +213,20 @@ class EngineProcess:
                 rules=fire_rules(settings),
             )
         )
+        self._node.add(Failover(database, fire_rules(settings)))
         self._node.add(Watcher(database, every_seconds=every))
-        self._node.add(Pruner(database, keep_days=settings.keep_days, audit_keep_days=settings.audit_keep_days))
+        self._notifier = Notifier(
+            database, AppriseSender(private=settings.channels_private), SecretBox(self._folders.keys)
+        )
+        self._notifier.freed = self._node.add(self._notifier, Topic.MESSAGES).wake
+        self._node.add(
+            Pruner(
+                database,
+                keep_days=settings.keep_days,
+                audit_keep_days=settings.audit_keep_days,
+                chains_keep_days=settings.chains_keep_days,
+            )
+        )
 
     def _add_worker(self) -> Attempts:
         settings, work = self._settings, StoreWork(self._database, fire_rules(self._settings))
@@ -251,11 +281,20 @@ class EngineProcess:
             venvs=Venvs(root / "venvs"),
             workspaces=Workspaces(work_root=root / "work", log_root=root / "logs", user=settings.worker_user),
             interpreters=settings.interpreters,
+            chains=ChainPrograms(roots={folder: self._programs(folder) for folder in Folder}),
             callables=callables,
             log_cap_bytes=settings.log_cap_bytes,
             grace_seconds=settings.stop_grace_seconds,
             user=settings.worker_user or None,
         )
+
+    def _programs(self, folder: Folder) -> Root:
+        """Where the programs of chains lie: the setting has the folder's name."""
+        settings, setting = self._settings, f"chains.{folder}"
+        location = settings.chains_jobfolder if folder is Folder.JOB else settings.chains_depfolder
+        if location.startswith("s3://"):
+            return S3Root(location, setting=setting, endpoint=settings.s3_endpoint, region=settings.s3_region)
+        return LocalRoot(path=Path(location or self._folders.root / folder).absolute(), setting=setting)
 
     def _record(self, roles: frozenset[str]) -> NodeRecord:
         return NodeRecord(

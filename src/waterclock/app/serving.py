@@ -7,6 +7,7 @@ from waterclock.app.auditing import audited
 from waterclock.app.compose import Folders, Services
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
+from waterclock.faces.chains.routes import chain_routes
 from waterclock.faces.glue.face import Authenticate, Glue
 from waterclock.faces.glue.services import Services as GlueServices
 from waterclock.faces.http.app import build_app
@@ -46,11 +47,12 @@ async def serve_faces(
     listening = inherited_or_bound(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     async with audited(database, Folders(root=settings.data_dir).audit) as record:
+        context = _context(settings, services, stopped)
         app = build_app(
             glue=glue,
             health=Health(database, services.access, metrics),
             metrics=metrics,
-            routes=api_routes(_context(settings, services, stopped)),
+            routes=[*api_routes(context), *chain_routes(context)],
             record=record,
         )
         await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
@@ -70,5 +72,8 @@ def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> 
         bookmarks=services.bookmarks,
         secrets=services.secrets,
         cluster=services.cluster,
+        messages=services.messages,
+        channels=services.channels,
+        chains=services.chains,
         stopping=stopped,
     )

@@ -142,7 +142,15 @@ class Attempts:
             log.error("cannot prepare %s", claimed.attempt.wire_id, exc_info=problem)
         attempt = claimed.attempt
         message = str(problem) if isinstance(problem, CannotRun) else f"{type(problem).__name__}: {problem}"
-        self.recorder.ended(Outcome(attempt_id=attempt.id, fence=attempt.fence, state=RunState.FAILED, message=message))
+        self.recorder.ended(
+            Outcome(
+                attempt_id=attempt.id,
+                fence=attempt.fence,
+                state=RunState.FAILED,
+                message=message,
+                verdict=flights.verdict_on(claimed, problem),
+            )
+        )
 
     # Stopping
 

@@ -8,13 +8,15 @@ from typing import Final, Protocol
 
 from waterclock import clock
 from waterclock.domain.bookmark import Left
+from waterclock.domain.chain import KIND as CHAIN
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import Unavailable, WaterclockError
+from waterclock.domain.gate import Verdict
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import Attempt, RunState
-from waterclock.engine.verdict import outcome_of
+from waterclock.engine.verdict import outcome_of, probed
 from waterclock.runners.base import End, Ended, Program
 
 log: Final = logging.getLogger("waterclock.engine")
@@ -36,6 +38,14 @@ class Preparation(Protocol):
     def log_path(self, attempt: Attempt) -> str: ...
 
     def last_words(self, log_path: str, masks: Masks) -> str: ...
+
+    def output(self, log_path: str, masks: Masks) -> str | None:
+        """The end of what it printed; None where that cannot be read."""
+        ...
+
+    def said(self, log_path: str) -> str | None:
+        """The same as it was printed: to be judged, not to be shown."""
+        ...
 
     def bookmark(self, claimed: Claimed) -> Left:
         """What a program that has succeeded left for the next run."""
@@ -81,10 +91,32 @@ async def masks_again(preparation: Preparation, claimed: Claimed) -> Masks | Non
 def outcome(preparation: Preparation, event: Ended, flight: Flight | None) -> Outcome:
     """With the words that it ended with, or with the bookmark that it left."""
     found = outcome_of(event, last_words=_last_words(preparation, event, flight))
-    if flight is None or found.state is not RunState.SUCCEEDED or flight.claimed.spec.kind == CALLABLE:
+    if flight is None or flight.claimed.spec.kind == CALLABLE:
+        return found
+    if flight.claimed.spec.kind == CHAIN:
+        return _of_chain(preparation, event, flight, found)
+    if found.state is not RunState.SUCCEEDED:
         return found
     left = preparation.bookmark(flight.claimed)
     return replace(found, bookmark=left.content, bookmark_refused=left.refused)
+
+
+def verdict_on(claimed: Claimed, problem: Exception) -> Verdict | None:
+    """Of a gate's probe that could not be prepared: an error, unless it was the store that did not answer."""
+    is_probe = claimed.attempt.probe_until is not None
+    return Verdict.ERROR if is_probe and not isinstance(problem, Unavailable) else None
+
+
+def _of_chain(preparation: Preparation, event: Ended, flight: Flight, found: Outcome) -> Outcome:
+    """Every probe's output is evidence; a step's is wanted where it did not succeed."""
+    path, masks = flight.log_path, flight.masks
+    is_probe = flight.claimed.attempt.probe_until is not None
+    if not is_probe and found.state is RunState.SUCCEEDED:
+        return found
+    shown = None if path is None or masks is None else preparation.output(path, masks)
+    if is_probe:
+        found = probed(found, event, said=None if path is None else preparation.said(path), shown=shown)
+    return replace(found, output=shown)
 
 
 def _last_words(preparation: Preparation, event: Ended, flight: Flight | None) -> str:

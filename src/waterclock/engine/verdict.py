@@ -1,11 +1,17 @@
 """From how a program ended to how its attempt is recorded: one pure table."""
 
 import signal
+from dataclasses import replace
+from typing import Final
 
+from waterclock.domain.gate import Verdict, judge
 from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import RunState
 from waterclock.runners.base import End, Ended
+
+UNREADABLE: Final = "what it printed cannot be read, so that it says neither 0 (passed) nor 1 (not yet)"
+UNCLEAR: Final = "it must print 0 (passed) or 1 (not yet)"
 
 
 def outcome_of(ended: Ended, *, last_words: str = "") -> Outcome:
@@ -21,6 +27,33 @@ def outcome_of(ended: Ended, *, last_words: str = "") -> Outcome:
         peak_rss_bytes=ended.peak_rss_bytes,
         message=message,
     )
+
+
+def probed(found: Outcome, ended: Ended, *, said: str | None, shown: str | None) -> Outcome:
+    """The outcome of a gate's probe: `said` is how its output ends, `shown` the same without secrets.
+
+    A probe that was stopped or lost says nothing of its gate.
+    """
+    match ended.end:
+        case End.STOPPED | End.LEASE_LOST | End.LOST:
+            return found
+        case End.EXITED if ended.exit_code == 0:
+            verdict, message = _verdict(ended, said, shown)
+            state = RunState.SUCCEEDED if verdict is Verdict.PASSED else RunState.FAILED
+            return replace(found, state=state, message=message, verdict=verdict)
+        case _:
+            return replace(found, verdict=Verdict.ERROR)
+
+
+def _verdict(ended: Ended, said: str | None, shown: str | None) -> tuple[Verdict, str | None]:
+    """Silence passes only where it is known to be silence: an incomplete log may lack a `1`."""
+    if ended.message or said is None:
+        return Verdict.ERROR, ended.message or UNREADABLE
+    verdict, message = judge(exit_code=0, output=said)
+    if verdict is Verdict.ERROR:
+        as_shown, message = judge(exit_code=0, output=shown or "")
+        return verdict, message if as_shown is Verdict.ERROR else UNCLEAR
+    return verdict, message
 
 
 def _judged(ended: Ended, last_words: str) -> tuple[RunState, str | None]:

@@ -50,8 +50,13 @@ def own_python() -> str:
     return sys.executable
 
 
+def located(program: str) -> str | None:
+    """Where it is, by the programs' own PATH first."""
+    return shutil.which(program, path=PATH) or shutil.which(program)
+
+
 def _found(program: str, kind: str) -> str:
-    path = shutil.which(program, path=PATH) or shutil.which(program)
+    path = located(program)
     if path is None:
         raise CannotRun(f"jobs of kind {kind!r} are run by {program!r}, which is not installed on this worker")
     return path

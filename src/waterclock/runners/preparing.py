@@ -2,23 +2,26 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
 from waterclock.domain.arguments import check_arguments
 from waterclock.domain.bookmark import VARIABLE as BOOKMARK_FILE
 from waterclock.domain.bookmark import BookmarkOption, Left, bookmark_option
+from waterclock.domain.chain import KIND as CHAIN
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
+from waterclock.domain.message import LONGEST_OUTPUT
 from waterclock.domain.moment import to_iso
 from waterclock.domain.run import Attempt
 from waterclock.domain.secret import Resolved, refers_to_secrets, resolve, secret_names
 from waterclock.runners import bookmark_file, logs
 from waterclock.runners.base import Limits, Program
-from waterclock.runners.interpreters import PATH, PYTHON, command
+from waterclock.runners.chain_program import ChainPrograms, chain_environment, timeout_of, words_of
+from waterclock.runners.interpreters import PATH, PYTHON, Command, command
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
@@ -46,6 +49,7 @@ class Preparer:
     venvs: Venvs
     workspaces: Workspaces
     interpreters: Mapping[str, str]
+    chains: ChainPrograms = field(default_factory=ChainPrograms)
     callables: frozenset[str] = frozenset()
     log_cap_bytes: int = 64 * 1024 * 1024
     grace_seconds: float = 10.0
@@ -55,6 +59,8 @@ class Preparer:
         """The program, where nothing has to be fetched or installed; None where `prepare` must."""
         if claimed.spec.kind == CALLABLE:
             return self._callable(claimed)
+        if claimed.spec.kind == CHAIN:
+            return None
         if _modules(claimed) and claimed.spec.kind == PYTHON:
             return None
         if refers_to_secrets(claimed.attempt.arguments):
@@ -63,7 +69,9 @@ class Preparer:
         return None if script is None else self._program(claimed, _as_they_are(claimed), script, None)
 
     async def prepare(self, claimed: Claimed) -> Program:
-        location, given = _location(claimed), await self._resolved(claimed)
+        if claimed.spec.kind == CHAIN:
+            return await self._of_chain(claimed)
+        location, given = _location(claimed), await self._resolved(claimed, claimed.attempt.arguments)
         modules = _modules(claimed) if claimed.spec.kind == PYTHON else None
         script = self.scripts.local(location, claimed.attempt.owner)
         if script is None:
@@ -93,20 +101,43 @@ class Preparer:
             return lines[-1] if lines else ""
         return ""
 
+    def output(self, log_path: str, masks: Masks) -> str | None:
+        """The end of its log, as it may be shown."""
+        with suppress(OSError):
+            return logs.tail(Path(log_path), LONGEST_OUTPUT, masks)
+        return None
+
+    def said(self, log_path: str) -> str | None:
+        """The end of its log as the program wrote it; a log that is lost, or ends in mere blanks, tells nothing."""
+        with suppress(OSError):
+            log = Path(log_path)
+            size, text = log.stat().st_size, logs.tail(log, LONGEST_OUTPUT)
+            return text if text.strip() or size <= LONGEST_OUTPUT else None
+        return None
+
     def clean_up(self, attempt_ids: Sequence[int]) -> None:
         for attempt_id in attempt_ids:
             self.workspaces.remove(attempt_id)
 
-    async def _resolved(self, claimed: Claimed) -> Resolved:
-        """With the secrets that the arguments refer to, as they are now."""
+    async def _resolved(self, claimed: Claimed, arguments: Mapping[str, str]) -> Resolved:
+        """With the secrets that these arguments refer to, as they are now."""
         attempt = claimed.attempt
         if not refers_to_secrets(attempt.arguments):
-            return _as_they_are(claimed)
+            return Resolved(arguments=arguments, environment={})
         try:
             check_arguments(attempt.arguments)
         except InvalidInput as refused:
             raise CannotRun(f"argument {refused}") from None
-        return resolve(attempt.arguments, await self.secrets.values(attempt.org_id, secret_names(attempt.arguments)))
+        return resolve(arguments, await self.secrets.values(attempt.org_id, secret_names(arguments)))
+
+    async def _of_chain(self, claimed: Claimed) -> Program:
+        """Bookmarks are a job's, and a chain's programs share one: they have none."""
+        attempt = claimed.attempt
+        given = await self._resolved(claimed, words_of(attempt))
+        built = await self.chains.placed(attempt, tuple(given.arguments.values()), self.workspaces)
+        folder = self.workspaces.folder(attempt.id)
+        env = {**environment(attempt, folder), **chain_environment(attempt, warm=built.warm)}
+        return self._made(claimed, built, env, folder)
 
     def _program(self, claimed: Claimed, given: Resolved, script: Path, python: str | None) -> Program:
         attempt, option = claimed.attempt, _option(claimed)
@@ -115,16 +146,21 @@ class Preparer:
         bookmark = {} if option is BookmarkOption.DISABLE else {BOOKMARK_FILE: str(bookmark_file.path_in(folder))}
         if bookmark and claimed.bookmark is not None:
             bookmark_file.place(folder, claimed.bookmark, attempt.created_at)
+        env = {**environment(attempt, folder), **bookmark, **given.environment}
+        return self._made(claimed, built, env, folder)
+
+    def _made(self, claimed: Claimed, built: Command, env: Mapping[str, str], folder: Path) -> Program:
+        attempt = claimed.attempt
         return Program(
             attempt_id=attempt.id,
             fence=attempt.fence,
             argv=built.argv,
             warm=built.warm,
-            env={**environment(attempt, folder), **bookmark, **given.environment},
+            env=env,
             cwd=str(folder),
             log_path=self.log_path(attempt),
             log_cap_bytes=self.log_cap_bytes,
-            timeout_seconds=attempt.timeout_seconds,
+            timeout_seconds=timeout_of(attempt),
             grace_seconds=self.grace_seconds,
             user=self.user,
             limits=Limits(**claimed.spec.limits),

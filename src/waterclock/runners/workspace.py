@@ -26,10 +26,25 @@ class Workspaces:
         except FileNotFoundError:
             self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
             folder.mkdir(mode=0o700, exist_ok=True)
-        if self.user:
-            account = _account(self.user)
-            os.chown(folder, account.pw_uid, account.pw_gid)
+        if owner := self.owner():
+            os.chown(folder, *owner)
         return folder
+
+    def fresh(self, attempt_id: int) -> Path:
+        """Empty, whatever an earlier try has left, and ours alone until `make` gives it to its user."""
+        folder = self.folder(attempt_id)
+        self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
+        try:
+            folder.mkdir(mode=0o700)
+        except FileExistsError:
+            self.remove(attempt_id)
+            folder.mkdir(mode=0o700)
+        return folder
+
+    def owner(self) -> tuple[int, int] | None:
+        """Of what is put into a folder: user and group, where they are not ours."""
+        account = _account(self.user) if self.user else None
+        return (account.pw_uid, account.pw_gid) if account else None
 
     def remove(self, attempt_id: int) -> None:
         folder = f"{self.work_root}/{attempt_id}"
