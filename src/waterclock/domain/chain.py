@@ -96,6 +96,7 @@ class Chain:
     created_at: Moment
     updated_at: Moment
     problem: str | None = field(default=None)  # why its timestr cannot be read: it came by an import, and is OFF
+    source: str | None = None  # where an import found it
 
     @property
     def name(self) -> str:

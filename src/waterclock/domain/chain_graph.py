@@ -35,6 +35,24 @@ def compile_chain(chain_id: int, spec: ChainSpec, *, probe_seconds: float) -> Gr
     return Graph(stages=tuple(stages), rules=FireRules(sequential=False), strict=True)
 
 
+def gate_node(number: int) -> str:
+    return f"gate-{number}"
+
+
+def step_node(number: int) -> str:
+    return f"step-{number}"
+
+
+def part_of(node: str) -> int:
+    """The number of the gate or step that a node was made of."""
+    return int(node.partition("-")[2])
+
+
+def level_of(stage: Stage) -> int:
+    """The step_lvl that a stage of steps was made of."""
+    return int(stage.name.removeprefix("level ").partition(".")[0])
+
+
 def _levels(spec: ChainSpec) -> list[tuple[str, Sequence[Step]]]:
     """With their titles, in their order: `level 2`, or `level 2.1` and `level 2.2` where one runs after another."""
     found: list[tuple[str, Sequence[Step]]] = []
@@ -49,7 +67,7 @@ def _levels(spec: ChainSpec) -> list[tuple[str, Sequence[Step]]]:
 
 def _gate(job: str, spec: ChainSpec, gate: Gate, probe_seconds: float) -> Node:
     return Node(
-        id=f"gate-{gate.id}",
+        id=gate_node(gate.id),
         title=gate.desc or gate.command,
         action=_action(job, gate.env, gate.command, Folder.DEP, gate.ottime),
         probing=Probing(
@@ -62,7 +80,7 @@ def _gate(job: str, spec: ChainSpec, gate: Gate, probe_seconds: float) -> Node:
 
 def _step(job: str, step: Step) -> Node:
     return Node(
-        id=f"step-{step.id}",
+        id=step_node(step.id),
         title=step.job_desc or step.command,
         action=_action(job, step.env, step.command, Folder.JOB, step.ottime),
     )

@@ -19,7 +19,7 @@ class MessageKind(StrEnum):
     GATE_FAILED = "gate_failed"  # a gate erred too often, or did not pass in time
     SKIPPED = "chain_skipped"  # a fire that did not run: overlap, or its role is down
     IMPORTED = "chain_imported"  # came in OFF: something in it cannot be carried as it is
-    FAILOVER = "failover"  # a run goes on at bkp, or ended because main is down
+    FAILOVER = "failover"  # a run goes on at the other machine: its own is down
     CHANNEL_FAILED = "channel_failed"  # a notice could not be delivered
 
 
@@ -62,6 +62,16 @@ class Message:
     body: str
     created_at: Moment
     read_at: Moment | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoughtMessages:
+    """Which messages are looked for; what is empty does not matter."""
+
+    unread: bool = False
+    kind: str = ""
+    tag: str = ""  # its chain's tag or subtag
+    chain_id: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

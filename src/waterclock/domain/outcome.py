@@ -37,6 +37,7 @@ class Outcome:
     output: str | None = None  # the end of what a chain's program printed
     bookmark: str | None = None  # what a program that ended well left for the next run of its job
     bookmark_refused: str | None = None  # why what it left cannot be saved
+    final: bool = False  # no other attempt follows, whatever retries or probes are left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

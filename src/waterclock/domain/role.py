@@ -33,6 +33,16 @@ def who_runs(roles: Collection[Role], living: Collection[Role]) -> Role | NotNow
     return NotNow(reason=f"{down} {'is' if len(roles) == 1 else 'are'} down: no worker of that role has a heartbeat")
 
 
+def who_goes_on(given: Role, roles: Collection[Role], living: Collection[Role], *, begun: bool) -> Role | NotNow:
+    """With a run that was given to a role which is down now: what has begun there is never continued elsewhere.
+
+    `roles` are the chain's flags as they are today; one that has lost them all keeps to the role that it was given.
+    """
+    if begun:
+        return NotNow(reason=f"{given} is down, and steps of this run have begun there: they are never run elsewhere")
+    return who_runs(roles or (given,), living)
+
+
 def roles_of(text: str) -> tuple[Role, ...]:
     """As a flow's row has them."""
     return tuple(Role(each) for each in text.split(",") if each)

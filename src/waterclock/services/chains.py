@@ -128,7 +128,8 @@ class Chains:
     def plan(self, caller: Caller, spec: ChainSpec, chain_id: int = 0) -> Graph:
         """What would run, and what each part waits for; nothing is stored."""
         caller.needs(Right.READ)
-        _check(spec)
+        check(spec)
+        _check_words(spec)
         return compile_chain(chain_id, spec, probe_seconds=self._probe_seconds)
 
     async def start(self, caller: Caller, chain_id: int) -> int:
@@ -149,9 +150,10 @@ class Chains:
             chain_runs.stop_chain_run, org_id=caller.org_id, run_id=run_id, rules=self._fire_rules
         )
 
-    async def run(self, caller: Caller, run_id: int) -> ChainRun:
+    async def run(self, caller: Caller, run_id: int, *, probes: int | None = None) -> ChainRun:
+        """With all probes of each gate, or only the last so many."""
         caller.needs(Right.READ)
-        return await self._database.read(chain_runs.get_chain_run, org_id=caller.org_id, run_id=run_id)
+        return await self._database.read(chain_runs.get_chain_run, org_id=caller.org_id, run_id=run_id, probes=probes)
 
     async def runs(self, caller: Caller, chain_id: int, page: PageRequest) -> Page[FlowRun]:
         """Newest first."""
@@ -174,9 +176,10 @@ def _check(spec: ChainSpec) -> None:
 
 
 def _check_words(spec: ChainSpec) -> None:
-    """Secrets that a command refers to are named as they should be."""
-    commands = [gate.command for gate in spec.gates] + [step.command for step in spec.steps]
-    check_arguments(*({"command": command} for command in commands))
+    """Secrets that a command refers to are named as they should be; one that is not is told by its place."""
+    gates = {f"deps[{number}].command": gate.command for number, gate in enumerate(spec.gates)}
+    steps = {f"jobs[{number}].command": step.command for number, step in enumerate(spec.steps)}
+    check_arguments(gates, steps)
 
 
 def _owned_by(caller: Caller) -> Callable[[Chain], None]:
@@ -211,7 +214,7 @@ async def _take_in(
     faults: Sequence[str],
 ) -> Chain:
     chain = await ops.create_chain(
-        tx, org_id=org_id, owner=owner, spec=spec, probe_seconds=probe_seconds, chain_id=chain_id
+        tx, org_id=org_id, owner=owner, spec=spec, probe_seconds=probe_seconds, chain_id=chain_id, source=source
     )
     if faults:
         message = NewMessage(

@@ -1,4 +1,4 @@
-"""A real server with the API on a fresh SQLite store, two users per role, and a worker's hand to move its runs."""
+"""A real server with the API on a fresh store, two users per role, and a worker's hand to move its runs."""
 
 import asyncio
 import socket
@@ -18,27 +18,32 @@ from waterclock.domain.rules import GUARDED
 from waterclock.domain.run import RunState
 from waterclock.engine.work import StoreWork
 from waterclock.faces.api import Context, api_routes
+from waterclock.faces.chains import chain_routes
 from waterclock.faces.http.app import build_app
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.listening import bind
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
+from waterclock.notices.apprise_sender import AppriseSender
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.audit.reading import Audit
 from waterclock.services.bookmarks import Bookmarks
+from waterclock.services.chains import Chains
+from waterclock.services.channels import Channels
 from waterclock.services.cluster import Cluster
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
+from waterclock.services.messages import Messages
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
 from waterclock.services.secrets import Secrets
 from waterclock.services.triggers import Triggers
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
+from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import access as access_ops
-from waterclock.stores.sqlite import SqliteDatabase
 
 PATIENCE_SECONDS = 20.0
 
@@ -121,11 +126,19 @@ class Held:
 
 
 @asynccontextmanager
-async def served(folder: Path, *, auth: str = "keys", stopping: asyncio.Event | None = None) -> AsyncIterator[Served]:
-    database = SqliteDatabase(str(folder / "waterclock.db"))
+async def served(
+    folder: Path,
+    *,
+    auth: str = "keys",
+    stopping: asyncio.Event | None = None,
+    url: str | None = None,
+    private: bool = False,
+) -> AsyncIterator[Served]:
+    """`private`: notices may go to addresses of this host."""
+    database = database_from_url(url or f"sqlite:///{folder}/waterclock.db")
     await database.open()
     await database.migrate()
-    settings = Settings(data_dir=folder, auth=auth)
+    settings = Settings(data_dir=folder, auth=auth, channels_private=private)
     context = replace(context_of(settings, database), stopping=stopping)
     made: list[FirstStart] = []
     await context.access.first_start(made.append)
@@ -163,6 +176,9 @@ def context_of(settings: Settings, database: Database) -> Context:
         bookmarks=Bookmarks(database, jobs),
         secrets=secrets,
         cluster=Cluster(database),
+        messages=Messages(database),
+        channels=Channels(database, box, AppriseSender(private=settings.channels_private)),
+        chains=Chains(database, {}, probe_seconds=settings.chains_probe_seconds),
     )
 
 
@@ -171,7 +187,8 @@ async def _running(context: Context, database: Database) -> AsyncIterator[str]:
     metrics = Metrics()
     health = Health(database, context.access, metrics)
     async with audited(database, context.settings.data_dir / "audit") as record:
-        app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=api_routes(context), record=record)
+        routes = [*api_routes(context), *chain_routes(context)]
+        app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=routes, record=record)
         async with _listening(app) as url:
             yield url
 

@@ -8,7 +8,7 @@ import httpx
 from tests.faces.api.serving import Served, served
 from waterclock.domain.access import Role
 from waterclock.faces.api import api_routes
-from waterclock.faces.api.routes import ApiRoute
+from waterclock.faces.api.routing import ApiRoute
 
 SECRET_PATHS = ("/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/jobs/a/b/c", "/api/v1/%2e%2e", "/api/v1/jobs/%ff")
 

@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.faces.api.channels import make_channel
 from tests.faces.api.serving import Served
 from tests.faces.api.workflows import make_workflow
 from waterclock.domain.access import Role
@@ -13,6 +14,7 @@ from waterclock.domain.run import RunState
 from waterclock.faces.api.routes import TABLE
 
 OURS = "ours alone"  # stands in all that is ours, and in nothing else
+SLACK = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
 RANK = [Role.VIEWER, Role.OPERATOR, Role.AUTHOR, Role.ADMIN]
 NAMES = {
     "jobs": "mine",
@@ -21,6 +23,7 @@ NAMES = {
     "secrets": "pass",
     "users": "ann",
     "groups": "etl",
+    "channels": "ops",
 }
 
 
@@ -86,9 +89,16 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/status"): read(200),
     ("GET", "/events"): read(200),
     ("GET", "/messages"): read(200),
+    ("POST", "/messages/read"): Row(Role.OPERATOR, {"all": True}, 200),
+    ("GET", "/channels"): read(200),
+    ("POST", "/channels"): Row(Role.ADMIN, {"name": "new", "url": SLACK}, 201),
+    ("GET", "/channels/{name}"): read(),
+    ("PUT", "/channels/{name}"): Row(Role.ADMIN, {"on": False}),
+    ("POST", "/channels/{name}/test"): Row(Role.ADMIN),
     ("GET", "/schedules/preview"): read(200),
     ("DELETE", "/jobs/{name}/bookmark"): Row(Role.OPERATOR),
     ("DELETE", "/secrets/{name}"): Row(Role.ADMIN, None, 200),  # their own
+    ("DELETE", "/channels/{name}"): Row(Role.ADMIN),
     ("DELETE", "/triggers/{name}"): Row(Role.ADMIN),
     ("DELETE", "/jobs/{name}"): Row(Role.ADMIN),
     ("DELETE", "/users/{name}/keys/{id}"): Row(Role.ADMIN),
@@ -114,6 +124,7 @@ class Stage:
         await self._api.put("/jobs/mine/bookmark", json={"content": OURS})
         await self._made("/triggers", {"name": "t", "actions": [{"job": "mine", "arguments": {"x": OURS}}]})
         await self._api.put("/secrets/pass", json={"value": "long enough", "description": OURS})
+        await make_channel(self._server, "ops", OURS)
         self._ids["runs"] = (await self._made("/runs", {"job": "mine"}))["id"]
         held = await self._server.hand.begin()
         held.write(OURS.encode())
@@ -169,6 +180,7 @@ async def test_to_another_organisation_nothing_of_ours_is_there(server: Served) 
         "/workflows/{name}",
         "/users/{name}/keys",
         "/jobs/{name}/bookmark",
+        "/channels/{name}",
     ):
         assert (await server.client.get(stage.path(path))).status_code == 200, path
 

@@ -56,7 +56,7 @@ class Call:
             raise InvalidInput(f"the body is not JSON: {problem}") from None
         given = read(found, fields, required=required)
         if not self.request.path_params:
-            self.is_about(*(given[name] for name in NAMED if name in given))
+            self.is_about(*(given[name] for name in NAMED if given.get(name)))
         return given
 
     def is_about(self, *names: str) -> None:

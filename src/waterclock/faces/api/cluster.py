@@ -1,13 +1,12 @@
-"""The cluster: `/status`, what happened to runs, in order: `/events`, and notices to operators: `/messages`."""
+"""The cluster: `/status`, and what happened to runs, in order: `/events`."""
 
 from typing import Final
 
 from starlette.responses import Response
 
 import waterclock
-from waterclock.domain.message import Message
 from waterclock.domain.moment import SECOND, to_iso
-from waterclock.faces.api.call import PAGING, Call, Handler, json, json_page, page_of
+from waterclock.faces.api.call import Call, Handler, json
 from waterclock.faces.api.fields import integer, written
 from waterclock.stores.ops.nodes import Node
 from waterclock.stores.ops.reading import Transition
@@ -40,22 +39,6 @@ async def list_events(call: Call) -> Response:
     return json({"items": [_event(each) for each in found], "next": found[-1].seq if found else after})
 
 
-async def list_messages(call: Call) -> Response:
-    query = call.query(PAGING)
-    return json_page(await call.context.cluster.messages(call.caller, page_of(query)), _message)
-
-
-def _message(message: Message) -> dict[str, object]:
-    return {
-        "id": message.id,
-        "kind": message.kind,
-        "severity": message.severity,
-        "subject": message.subject,
-        "body": message.body,
-        "created_at": to_iso(message.created_at),
-    }
-
-
 def _node(node: Node) -> dict[str, object]:
     return {
         "id": node.id,
@@ -83,5 +66,4 @@ def _event(transition: Transition) -> dict[str, object]:
 ROUTES: Final[tuple[tuple[str, str, Handler], ...]] = (
     ("GET", "/status", show_status),
     ("GET", "/events", list_events),
-    ("GET", "/messages", list_messages),
 )

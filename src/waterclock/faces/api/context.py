@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from waterclock.services.access import Access
 from waterclock.services.audit.reading import Audit
 from waterclock.services.bookmarks import Bookmarks
+from waterclock.services.chains import Chains
+from waterclock.services.channels import Channels
 from waterclock.services.cluster import Cluster
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
+from waterclock.services.messages import Messages
 from waterclock.services.runs import Runs
 from waterclock.services.secrets import Secrets
 from waterclock.services.triggers import Triggers
@@ -31,4 +34,7 @@ class Context:
     bookmarks: Bookmarks
     secrets: Secrets
     cluster: Cluster
+    messages: Messages
+    channels: Channels
+    chains: Chains
     stopping: asyncio.Event | None = None  # set when the server is to stop: then nobody is kept following

@@ -1,5 +1,6 @@
 """Our errors as this face words them: one table from each to its HTTP status and type."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import orjson
@@ -37,31 +38,34 @@ ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
 )
 # Names that the layers below use, where this face has another.
 FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_at", "NodeIds": "nodes"}
+NO_OTHERS: Final[Mapping[str, str]] = {}
 
 
-def answer(error: WaterclockError) -> Response:
+def answer(error: WaterclockError, fields: Mapping[str, str] = NO_OTHERS) -> Response:
+    """`fields` are a face's own words, besides those that all have."""
     status, _ = _answer(error)
-    body = {"error": described(error)}
+    body = {"error": described(error, fields)}
     return Response(orjson.dumps(body), status, headers=_headers(error, status), media_type="application/json")
 
 
-def described(error: WaterclockError) -> dict[str, str | None]:
-    return {"type": _answer(error)[1], "message": _message(error), "field": _field(error)}
+def described(error: WaterclockError, fields: Mapping[str, str] = NO_OTHERS) -> dict[str, str | None]:
+    words = {**FIELDS, **fields}
+    return {"type": _answer(error)[1], "message": _message(error, words), "field": _field(error, words)}
 
 
 def _answer(error: WaterclockError) -> tuple[int, str]:
     return next((status, kind) for known, status, kind in ANSWERS if isinstance(error, known))
 
 
-def _field(error: WaterclockError) -> str | None:
+def _field(error: WaterclockError, words: Mapping[str, str]) -> str | None:
     if isinstance(error, BadSchedule):
-        return "timezone" if error.part == "timezone" else "schedule"
-    return FIELDS.get(error.field, error.field) if isinstance(error, InvalidInput) and error.field else None
+        return "timezone" if error.part == "timezone" else words.get("schedule", "schedule")
+    return words.get(error.field, error.field) if isinstance(error, InvalidInput) and error.field else None
 
 
-def _message(error: WaterclockError) -> str:
-    if isinstance(error, InvalidInput) and error.field in FIELDS:
-        return f"{FIELDS[error.field]}: {error.reason}"
+def _message(error: WaterclockError, words: Mapping[str, str]) -> str:
+    if isinstance(error, InvalidInput) and error.field and error.field in words:
+        return f"{words[error.field]}: {error.reason}"
     return str(error)
 
 

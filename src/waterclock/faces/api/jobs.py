@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.errors import InvalidInput, NotAllowed
 from waterclock.domain.job import Job, JobSpec
 from waterclock.domain.moment import to_iso
@@ -105,11 +106,23 @@ async def replace_job(call: Call) -> Response:
 
 
 async def delete_job(call: Call) -> Response:
-    return json(rendered(await call.context.jobs.delete(call.caller, asked_namespace(call), call.name())))
+    return json(rendered(await call.context.jobs.delete(call.caller, operable_namespace(call), call.name())))
 
 
 def asked_namespace(call: Call) -> str:
     return str(call.query({"namespace": namespace}).get("namespace", OURS))
+
+
+def operable_namespace(call: Call) -> str:
+    asked = asked_namespace(call)
+    refuse_chains(asked, call.name())
+    return asked
+
+
+def refuse_chains(asked: str, name: str) -> None:
+    """A chain's trigger and its job are the chain: nobody starts, stops or deletes them behind its back."""
+    if asked == CHAINS:
+        raise NotAllowed(f"{name!r} belongs to a chain: use /chains/{name.removeprefix('chain-')}")
 
 
 def only_ours(call: Call, kind: str) -> None:

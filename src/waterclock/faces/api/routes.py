@@ -1,123 +1,35 @@
-"""The routes of the API. They match the path as it was sent: a name may hold a slash, percent-encoded."""
+"""The routes of the API, all of them in one table."""
 
-from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import quote, unquote_to_bytes
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import BaseRoute, Match
-from starlette.types import Receive, Scope, Send
+from starlette.routing import BaseRoute
 
-from waterclock.domain.errors import NotFound, WaterclockError
 from waterclock.faces.api import (
     access,
     audit,
     bookmarks,
+    channels,
     cluster,
     groups,
     jobs,
     logs,
+    messages,
     runs,
     schedules,
     secrets,
     triggers,
     workflows,
 )
-from waterclock.faces.api.call import Call, Handler
-from waterclock.faces.api.callers import caller_of
 from waterclock.faces.api.context import Context
-from waterclock.faces.api.errors import MethodRefused, answer, described
-from waterclock.faces.http.marks import mark, mark_caller, mark_error, mark_resource
+from waterclock.faces.api.routing import Face, routes_of
 
 PREFIX: Final = "/api/v1"
+FACE: Final = Face(name="api", prefix=PREFIX)
 
 
 def api_routes(context: Context) -> list[BaseRoute]:
-    """For the top of an app: their paths begin with /api/v1. The last one refuses, typed, whatever else lies there."""
-    by_path: dict[str, dict[str, Handler]] = {}
-    for method, path, handler in TABLE:
-        by_path.setdefault(PREFIX + path, {})[method] = handler
-    routes: list[BaseRoute] = [ApiRoute(context, path, handlers) for path, handlers in by_path.items()]
-    return [*routes, NoSuchPath(context)]
-
-
-class ApiRoute(BaseRoute):
-    """One path and the methods it serves; nobody learns more than 401 without a caller."""
-
-    def __init__(self, context: Context, path: str, handlers: Mapping[str, Handler]) -> None:
-        self.path = path
-        self.methods = frozenset(handlers)
-        self._context = context
-        self._handlers = handlers
-        self._segments = path.split("/")
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        if scope["type"] != "http":
-            return Match.NONE, {}
-        params = self._params(_sent_path(scope).split("/"))
-        return (Match.NONE, {}) if params is None else (Match.FULL, {"path_params": params, "endpoint": self})
-
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive, send)
-        mark(scope, face="api", action=f"{request.method} {self.path}" if request.method in self.methods else "")
-        response = await self._answer(request)
-        await response(scope, receive, send)
-
-    async def _answer(self, request: Request) -> Response:
-        try:
-            caller = await caller_of(request, self._context)
-            mark_caller(request.scope, caller)
-            mark_resource(request.scope, "/".join(request.path_params.values()))
-            handler = self._handler(request)
-            response = await handler(Call(context=self._context, caller=caller, request=request))
-        except WaterclockError as error:
-            mark_error(request.scope, str(described(error)["type"]))
-            return answer(error)
-        response.headers["x-request-id"] = caller.request_id
-        return response
-
-    def _handler(self, request: Request) -> Handler:
-        if request.method not in self._handlers:
-            raise MethodRefused(request.method, self.methods)
-        return self._handlers[request.method]
-
-    def _params(self, sent: Sequence[str]) -> dict[str, str] | None:
-        if len(sent) != len(self._segments):
-            return None
-        params: dict[str, str] = {}
-        for ours, theirs in zip(self._segments, sent, strict=True):
-            decoded = _decoded(theirs)
-            if ours.startswith("{") and decoded:
-                params[ours.strip("{}")] = decoded
-            elif ours != decoded:
-                return None
-        return params
-
-
-class NoSuchPath(ApiRoute):
-    def __init__(self, context: Context) -> None:
-        super().__init__(context, f"{PREFIX}/{{rest:path}}", {})
-
-    def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        path = _sent_path(scope) if scope["type"] == "http" else ""
-        return (Match.FULL if path == PREFIX or path.startswith(f"{PREFIX}/") else Match.NONE), {"endpoint": self}
-
-    def _handler(self, request: Request) -> Handler:
-        raise NotFound("path", _sent_path(request.scope))
-
-
-def _sent_path(scope: Scope) -> str:
-    raw = scope.get("raw_path") or quote(scope["path"]).encode()
-    return bytes(raw).partition(b"?")[0].decode("ascii", errors="replace")
-
-
-def _decoded(segment: str) -> str | None:
-    """None where the bytes are no text: then it is nobody's name."""
-    try:
-        return unquote_to_bytes(segment).decode()
-    except UnicodeDecodeError:
-        return None
+    """For the top of an app: their paths begin with /api/v1."""
+    return routes_of(FACE, TABLE, context)
 
 
 TABLE: Final = (
@@ -132,5 +44,7 @@ TABLE: Final = (
     *groups.ROUTES,
     *audit.ROUTES,
     *cluster.ROUTES,
+    *messages.ROUTES,
+    *channels.ROUTES,
     *schedules.ROUTES,
 )

@@ -10,6 +10,7 @@ from waterclock.domain.moment import SECOND, to_iso
 from waterclock.domain.run import Attempt, RunState, attempt_wire_id
 from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, json, json_page, namespace, page_of
 from waterclock.faces.api.fields import MOST_SECONDS, Fields, inner, integer, one_of, several, text, texts
+from waterclock.faces.api.jobs import refuse_chains
 from waterclock.faces.iso import to_iso_or_none
 from waterclock.services.paging import Page, PageRequest
 from waterclock.stores.ops.newruns import Inserted
@@ -65,7 +66,9 @@ def rendered(attempt: Attempt) -> dict[str, object]:
 
 async def start_run(call: Call) -> Response:
     given = await call.body({**REQUEST, "namespace": namespace}, required=("job",))
-    (started,) = await call.context.runs.start(call.caller, given.get("namespace", OURS), [_request(given)])
+    place = given.get("namespace", OURS)
+    refuse_chains(place, given["job"])
+    (started,) = await call.context.runs.start(call.caller, place, [_request(given)])
     call.is_about(given["job"], started.wire_id)
     return json(_started(started), 201)
 
@@ -74,9 +77,10 @@ async def start_batch(call: Call) -> Response:
     """All of them in one transaction, or none."""
     requests = several(inner(REQUEST, required=("job",)), MOST_AT_ONCE, least=1)
     given = await call.body({"runs": requests, "namespace": namespace}, required=("runs",))
-    wanted = [_request(each) for each in given["runs"]]
+    wanted, place = [_request(each) for each in given["runs"]], given.get("namespace", OURS)
+    refuse_chains(place, wanted[0].job_name)
     call.is_about(", ".join(dict.fromkeys(each.job_name for each in wanted)))
-    started = await call.context.runs.start(call.caller, given.get("namespace", OURS), wanted)
+    started = await call.context.runs.start(call.caller, place, wanted)
     return json({"runs": [_started(each) for each in started]}, 201)
 
 

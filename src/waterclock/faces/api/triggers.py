@@ -9,7 +9,7 @@ from waterclock.domain.trigger import TriggerType
 from waterclock.faces.api import schedules
 from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, json, json_page, namespace, page_of
 from waterclock.faces.api.fields import flag, text
-from waterclock.faces.api.jobs import asked_namespace, only_ours
+from waterclock.faces.api.jobs import asked_namespace, only_ours, operable_namespace
 from waterclock.faces.api.trigger_definition import FIELDS, rendered, rendered_fire, spec_of
 
 
@@ -42,17 +42,17 @@ async def replace_trigger(call: Call) -> Response:
 
 
 async def delete_trigger(call: Call) -> Response:
-    return json(rendered(await call.context.triggers.delete(call.caller, asked_namespace(call), call.name())))
+    return json(rendered(await call.context.triggers.delete(call.caller, operable_namespace(call), call.name())))
 
 
 async def start_trigger(call: Call) -> Response:
     await call.body({})
-    return json(rendered(await call.context.triggers.start(call.caller, asked_namespace(call), call.name())))
+    return json(rendered(await call.context.triggers.start(call.caller, operable_namespace(call), call.name())))
 
 
 async def stop_trigger(call: Call) -> Response:
     await call.body({})
-    return json(rendered(await call.context.triggers.stop(call.caller, asked_namespace(call), call.name())))
+    return json(rendered(await call.context.triggers.stop(call.caller, operable_namespace(call), call.name())))
 
 
 async def list_fires(call: Call) -> Response:

@@ -8,6 +8,7 @@ from typing import Final
 from waterclock.domain.chain import NAMESPACE, Chain, chain_name
 from waterclock.domain.errors import NotAllowed, NotFound, WrongState
 from waterclock.domain.flow import FLOW_LIVE, FlowRun
+from waterclock.domain.gate import Verdict
 from waterclock.domain.role import NotNow, who_runs
 from waterclock.domain.run import Attempt
 from waterclock.domain.trigger import FireRules
@@ -15,9 +16,10 @@ from waterclock.domain.usual import Span
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.chains import get_chain
 from waterclock.stores.ops.flow_rows import flow_of, flow_run_of
-from waterclock.stores.ops.flow_runs import details, last_flow_runs, list_flow_runs, stop_locked
+from waterclock.stores.ops.flow_runs import last_flow_runs, list_flow_runs, stop_locked
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, start_alone
 from waterclock.stores.ops.roles import living_roles
+from waterclock.stores.ops.rows import attempt_of
 
 LEARNED_FROM: Final = 30  # the last runs of a chain
 
@@ -31,7 +33,9 @@ class ChainRun:
     run: FlowRun
     chain: Chain | None  # None: deleted since
     nodes: Mapping[str, Row]  # the runs of the nodes that have begun
-    attempts: Mapping[str, Sequence[Attempt]]  # a gate's are its probes
+    attempts: Mapping[str, Sequence[Attempt]]  # a gate's are its probes: the last ones, where not all were asked for
+    tries: Mapping[str, int]  # how many attempts each has in all
+    errors: Mapping[str, int]  # and how many of them were errors of a gate
     spans: Spans
 
 
@@ -81,17 +85,28 @@ async def last_chain_runs(tx: Tx, *, chains: Sequence[Chain]) -> dict[int, FlowR
     return {chain.id: last[chain.flow_id] for chain in chains if chain.flow_id in last}
 
 
-async def get_chain_run(tx: Tx, *, org_id: int, run_id: int) -> ChainRun:
+async def get_chain_run(tx: Tx, *, org_id: int, run_id: int, probes: int | None = None) -> ChainRun:
+    """With all probes of each gate, or only the last so many: one that is asked for hours has many."""
     run = flow_run_of(_known(await tx.fetch_one("chain_run_by_id", {"id": run_id, "org_id": org_id}), run_id))
-    detail = (await details(tx, flow_run_ids=[run.id]))[run.id]
+    tried: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in await tx.fetch("tries_of_chain_run", {"flow_run_id": run.id}):
+        tried[row["node"]].append(row)
     rows = await tx.fetch("runs_of_chain_run", {"flow_run_id": run.id})
     return ChainRun(
         run=run,
         chain=await _chain_of(tx, run),
         nodes={row["node"]: row for row in rows},
-        attempts=detail.attempts,
+        attempts=await _attempts(tx, {node: tries[-probes:] if probes else tries for node, tries in tried.items()}),
+        tries={node: len(tries) for node, tries in tried.items()},
+        errors={node: sum(row["verdict"] == Verdict.ERROR for row in tries) for node, tries in tried.items()},
         spans=await spans_of(tx, flow_id=run.flow_id),
     )
+
+
+async def _attempts(tx: Tx, tried: Mapping[str, Sequence[Row]]) -> dict[str, list[Attempt]]:
+    ids = sorted(row["id"] for tries in tried.values() for row in tries)
+    whole = {row["id"]: attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": ids})} if ids else {}
+    return {node: [whole[row["id"]] for row in tries if row["id"] in whole] for node, tries in tried.items()}
 
 
 async def spans_of(tx: Tx, *, flow_id: int) -> Spans:
