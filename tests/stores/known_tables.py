@@ -1,4 +1,4 @@
-"""The tables of seed 000 and their columns, Quartz's as its JDBC store of 2.3 names them."""
+"""The tables of seeds 000 and 004 and their columns, Quartz's as its JDBC store of 2.3 names them."""
 
 from typing import Final
 
@@ -28,6 +28,20 @@ QUARTZ: Final = {
     "scheduler_state": ("SCHED_NAME", "INSTANCE_NAME", "LAST_CHECKIN_TIME", "CHECKIN_INTERVAL"),
     "locks": ("SCHED_NAME", "LOCK_NAME"),
 }
+CHAINS: Final = {
+    "deptable": ("id", "jobchainid", "env", "command", "entry_time", "desc", "ottime"),
+    "jobchain_table": (
+        *("id", "job_desc", "total_stpes", "entry_time", "timestr", "dep_ot", "switch", "main_flag", "BKP_flag"),
+        *("tag", "subtag"),
+    ),
+    "jobtable": ("id", "env", "job_chain_id", "job_desc", "command", "step_lvl", "ottime", "entry_time"),
+    "jobchain_lst_run": ("id", "jobchain_id", "last_run_start", "last_run_end", "pid", "status", "dep_pass_ts"),
+    "realtime_status": (
+        *("id", "name", "timequeuesize", "replyqueuesize", "debugmode", "index_last_ping_time", "pid_index"),
+        *("pid_timer", "pid_sqlfetcher", "pid_receiver", "job_last_ping_time"),
+    ),
+    "schedulerMessage": ("id", "run_id", "msg", "entry_time"),
+}
 COLUMNS: Final = {
     "api_glue_job": (
         *("job_id", "username", "job_name", "script_name", "script_location", "create_ts", "update_ts", "body"),
@@ -42,4 +56,5 @@ COLUMNS: Final = {
     ),
     **{f"glue_qrtz_{name}": columns for name, columns in QUARTZ.items()},
     **{f"glue_sch_qrtz_{name}": columns for name, columns in QUARTZ.items()},
+    **CHAINS,
 }

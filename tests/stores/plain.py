@@ -29,6 +29,10 @@ class Plain:
         names = [name.lower() for name in await self.columns(sql)]
         return [dict(zip(names, row, strict=True)) for row in await self.rows(sql)]
 
+    def quoted(self, name: str) -> str:
+        """A name that is a word of SQL as well."""
+        return f'"{name}"'
+
     async def refusal(self, sql: str) -> str:
         """What the database says against it; nothing where it did what was asked."""
         try:
@@ -69,6 +73,9 @@ class PlainPostgres(Plain):
 class PlainMariadb(Plain):
     def __init__(self, connection: Any) -> None:
         self.connection = connection
+
+    def quoted(self, name: str) -> str:
+        return f"`{name}`"
 
     async def columns(self, sql: str) -> tuple[str, ...]:
         async with self.connection.cursor() as cursor:

@@ -16,7 +16,7 @@ TABLES: Final = (
     *("organisations", "users", "access_keys", "tokens", "jobs", "job_versions", "triggers", "trigger_actions"),
     *("fires", "runs", "attempts", "transitions", "nodes", "messages", "user_groups", "group_members"),
     *("flows", "flow_runs", "flow_nodes", "trigger_conditions", "bookmarks", "idempotent_calls", "crawlers", "secrets"),
-    *("audit", "audit_journals"),
+    *("audit", "audit_journals", "chains", "deleted_chains", "chain_gates", "chain_steps", "channels", "deliveries"),
 )
 
 

@@ -79,6 +79,11 @@ def test_a_batch_is_one_json_table_for_mysql() -> None:
     assert batch.values == ("[[7],[8]]", None, 1)
 
 
+def test_a_fraction_among_many_rows_is_not_rounded_by_mysql() -> None:
+    rows = [{"id": n, "was": 1, "next_fire_at": at} for n, at in ((7, 1), (8, 0.5))]
+    assert "p_next_fire_at DOUBLE PATH" in mysql.batched("advance_trigger", rows, "utf8mb4_bin").sql
+
+
 def test_every_statement_that_is_run_for_many_rows_can_be() -> None:
     for name, text in statements(POSTGRES.name).items():
         names = tuple(dict.fromkeys(parameters(text)))

@@ -19,11 +19,14 @@ CREATE TABLE chains (
   is_parallel SMALLINT NOT NULL,
   dep_err_tolerance INTEGER NOT NULL,
   probe_seconds DOUBLE PRECISION,
+  source VARCHAR(255),
   version BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL
 );
 CREATE INDEX chains_of_org ON chains (org_id, id);
+-- What an import brought in once is found again by it, and never made twice.
+CREATE UNIQUE INDEX chains_of_source ON chains (org_id, source);
 
 CREATE TABLE chain_gates (
   id BIGINT NOT NULL PRIMARY KEY,
@@ -50,6 +53,12 @@ CREATE TABLE chain_steps (
 );
 CREATE INDEX chain_steps_of_chain ON chain_steps (chain_id, position);
 
+-- What a chain that is gone has left behind is found by its flow, until it is old.
+CREATE TABLE deleted_chains (
+  flow_id BIGINT NOT NULL PRIMARY KEY,
+  deleted_at BIGINT NOT NULL
+);
+
 -- A chain's graph is compiled when it is defined; a workflow's is made of its triggers, and has none here.
 ALTER TABLE flows ADD COLUMN graph {text};
 -- Which workers may run it: main, bkp, both with a comma, or empty: any.
@@ -61,6 +70,16 @@ ALTER TABLE flow_runs ADD COLUMN gates_passed_at BIGINT;
 @mysql CREATE INDEX flow_runs_of_role ON flow_runs (role, state);
 -- A gate's run has its probes as attempts, until this moment.
 ALTER TABLE runs ADD COLUMN probe_until BIGINT;
+-- Chains' runs are kept as long as their tag says, others all for the same time: whoever looks for old ones of these
+-- must not go through years of those.
+@partial DROP INDEX runs_ended;
+@partial CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL AND namespace <> 'chains';
+@partial DROP INDEX flow_runs_ended;
+@partial CREATE INDEX flow_runs_ended ON flow_runs (ended_at) WHERE ended_at IS NOT NULL AND namespace <> 'chains';
+@mysql ALTER TABLE runs ADD COLUMN old_at BIGINT AS (CASE WHEN namespace <> 'chains' THEN ended_at END) VIRTUAL,
+@mysql   DROP INDEX runs_ended, ADD INDEX runs_ended (old_at);
+@mysql ALTER TABLE flow_runs ADD COLUMN old_at BIGINT AS (CASE WHEN namespace <> 'chains' THEN ended_at END) VIRTUAL,
+@mysql   DROP INDEX flow_runs_ended, ADD INDEX flow_runs_ended (old_at);
 ALTER TABLE attempts ADD COLUMN verdict VARCHAR(16);
 ALTER TABLE attempts ADD COLUMN output {text};
 ALTER TABLE nodes ADD COLUMN debugmode VARCHAR(16) DEFAULT '' NOT NULL;
@@ -77,8 +96,11 @@ UPDATE messages SET routed_at = created_at;
 @partial CREATE INDEX messages_to_route ON messages (id) WHERE routed_at IS NULL;
 @mysql CREATE INDEX messages_to_route ON messages (routed_at, id);
 CREATE INDEX messages_of_chain ON messages (chain_id, id);
+CREATE INDEX messages_in_order ON messages (org_id, id);
+CREATE INDEX messages_by_age ON messages (created_at);
 
 -- Where notices go; the address holds passwords, so it is sealed, and `shown` is what people see of it.
+-- reported_at: since when operators know that it fails; NULL again once it works.
 CREATE TABLE channels (
   org_id BIGINT NOT NULL,
   name VARCHAR(255) NOT NULL,
@@ -90,6 +112,7 @@ CREATE TABLE channels (
   last_sent_at BIGINT,
   last_failed_at BIGINT,
   last_error VARCHAR(1000),
+  reported_at BIGINT,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (org_id, name)
@@ -108,7 +131,7 @@ CREATE TABLE deliveries (
   ended_at BIGINT,
   PRIMARY KEY (message_id, channel)
 );
-@partial CREATE INDEX deliveries_due ON deliveries (due_at) WHERE state = 'QUEUED';
-@mysql CREATE INDEX deliveries_due ON deliveries (state, due_at);
+@partial CREATE INDEX deliveries_due ON deliveries (org_id, channel, due_at) WHERE state = 'QUEUED';
+@mysql CREATE INDEX deliveries_due ON deliveries (state, org_id, channel, due_at);
 
 INSERT INTO counters (kind, value) VALUES ('chain', 0), ('chain_part', 0);

@@ -59,14 +59,20 @@ def batched(name: str, rows: Sequence[Values], collation: str) -> Bound:
     columns = {each: [row[each] for row in rows] for each in dict.fromkeys(parameters(text(name)))}
     varying = [each for each, column in columns.items() if column.count(column[0]) != len(column)] or [*columns][:1]
     document = orjson.dumps([*zip(*(columns[each] for each in varying), strict=True)]).decode()
-    texts = {each for each in varying if any(isinstance(value, str) for value in columns[each])}
+    kinds = {each: _kind(columns[each], collation) for each in varying}
     shared = {each: column[0] for each, column in columns.items() if each not in varying}
-    return _over_rows(text(name), _json_table(varying, texts, collation), document, shared)
+    return _over_rows(text(name), _json_table(kinds), document, shared)
 
 
-def _json_table(names: Sequence[str], texts: set[str], collation: str) -> str:
-    kinds = {True: f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}", False: "BIGINT"}
-    columns = ", ".join(f"p_{name} {kinds[name in texts]} PATH '$[{n}]'" for n, name in enumerate(names))
+def _kind(column: Sequence[object], collation: str) -> str:
+    """A fraction in a BIGINT would be rounded without a word."""
+    if any(isinstance(value, str) for value in column):
+        return f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {collation}"
+    return "DOUBLE" if any(isinstance(value, float) for value in column) else "BIGINT"
+
+
+def _json_table(kinds: Mapping[str, str]) -> str:
+    columns = ", ".join(f"p_{name} {kind} PATH '$[{n}]'" for n, (name, kind) in enumerate(kinds.items()))
     return f"JSON_TABLE(%s, '$[*]' COLUMNS ({columns})) AS u"
 
 

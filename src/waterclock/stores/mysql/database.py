@@ -1,4 +1,4 @@
-"""A MySQL or MariaDB server as a `Database`."""
+"""A MySQL or MariaDB server, or several behind one setting, as a `Database`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,8 +9,9 @@ from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Kind, Row, Topic
 from waterclock.stores.mysql import migrating
 from waterclock.stores.mysql.bell import Bell, Counts
-from waterclock.stores.mysql.connecting import MARIADB, Flavour, Place, Pool
+from waterclock.stores.mysql.connecting import MARIADB, Flavour, Pool
 from waterclock.stores.mysql.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.mysql.places import Places
 from waterclock.stores.mysql.session import MysqlSession
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.server import BORROW_SECONDS, ServerDatabase, words
@@ -27,7 +28,7 @@ class MysqlDatabase(ServerDatabase):
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("MySQL")
-        self._place = Place.from_url(url)
+        self._places = Places(url)
         self._flavour: Flavour = MARIADB
         self._pool = Pool(self._new_connection, connections)
         self._beside = Pool(self._new_connection_beside, 2)
@@ -50,11 +51,11 @@ class MysqlDatabase(ServerDatabase):
 
     async def migrate(self) -> Sequence[str]:
         try:
-            connection, flavour = await self._place.connect(autocommit=True)
+            connection, flavour = await self._places.connect(autocommit=True)
         except DRIVER_ERRORS as problem:
             raise _unreachable(problem) from problem
         try:
-            return await migrating.migrate(connection, self._place.database, flavour)
+            return await migrating.migrate(connection, self._places.database, flavour)
         finally:
             connection.close()
 
@@ -84,11 +85,11 @@ class MysqlDatabase(ServerDatabase):
             raise _unreachable(problem) from problem
 
     async def _new_connection(self) -> Any:
-        connection, self._flavour = await self._place.connect(autocommit=False)
+        connection, self._flavour = await self._places.connect(autocommit=False)
         return connection
 
     async def _new_connection_beside(self) -> Any:
-        connection, self._flavour = await self._place.connect(autocommit=True)
+        connection, self._flavour = await self._places.connect(autocommit=True)
         return connection
 
     # On a connection beside

@@ -10,7 +10,7 @@ from waterclock.stores.dialect import MYSQL
 from waterclock.stores.migrations import BOOK, Migration, migrations
 from waterclock.stores.mysql.connecting import Flavour
 from waterclock.stores.mysql.faults import code_of
-from waterclock.stores.views import PRESENT, refresh_views
+from waterclock.stores.views import PRESENT, refresh_views, schedulerdb
 
 PATIENCE_SECONDS: Final = 300
 # Table, key, column or row is there; key or column is gone: the statement in doubt was done before the crash.
@@ -26,7 +26,9 @@ async def migrate(connection: Any, database: str, flavour: Flavour) -> Sequence[
     if (await cursor.fetchone())["got"] != 1:
         raise Unavailable("another process is migrating this database")
     await cursor.execute(BOOK)
-    return await _take_steps(cursor, flavour.collation)
+    names = await _take_steps(cursor, flavour.collation)
+    await _make_views(cursor, database, anew=bool(names))
+    return names
 
 
 def _lock(database: str) -> str:
@@ -42,11 +44,32 @@ async def _take_steps(cursor: Any, collation: str) -> Sequence[str]:
         if done.get(step.version) != len(step.statements):
             await _take(cursor, step, done.get(step.version), collation)
             names.append(step.name)
+    return names
+
+
+async def _make_views(cursor: Any, database: str, *, anew: bool) -> None:
     await cursor.execute(PRESENT)
     present = await cursor.fetchone()
-    for statement in refresh_views(MYSQL, present["value"] if present and not names else None):
+    statements = refresh_views(MYSQL, present["value"] if present and not anew else None)
+    for statement in statements:
         await cursor.execute(statement)
-    return names
+    try:
+        await _show_there(cursor, database, anew=bool(statements))
+    except MySQLError as problem:
+        schedulerdb.tell(problem, anew=bool(statements))
+
+
+async def _show_there(cursor: Any, database: str, *, anew: bool) -> None:
+    await cursor.execute(schedulerdb.EXISTS[MYSQL.name])
+    exists = await cursor.fetchone() is not None
+    await cursor.execute(schedulerdb.FOUND[MYSQL.name])
+    found = [(row["name"], row["definition"]) for row in await cursor.fetchall()]
+    neighbour = schedulerdb.seen(MYSQL, database, exists=exists, found=found)
+    if neighbour is None:
+        return
+    schedulerdb.tell_of_others(neighbour, anew=anew)
+    for statement in neighbour.makes(anew=anew):
+        await cursor.execute(statement)
 
 
 async def _take(cursor: Any, step: Migration, done: int | None, collation: str) -> None:

@@ -44,9 +44,21 @@ class _Key(TypedDict):
 
 
 async def create_chain(
-    tx: Tx, *, org_id: int, owner: str, spec: ChainSpec, probe_seconds: float, chain_id: int | None = None
+    tx: Tx,
+    *,
+    org_id: int,
+    owner: str,
+    spec: ChainSpec,
+    probe_seconds: float,
+    chain_id: int | None = None,
+    source: str | None = None,
 ) -> Chain:
-    """`chain_id` is a number to keep, where it is free; one that cannot be read as a schedule must be OFF."""
+    """`chain_id` is a number to keep, where it is free; one that cannot be read as a schedule must be OFF.
+
+    A `source` is where an import found it; nothing is brought in from there twice.
+    """
+    if source and await tx.fetch_one("chain_of_source", {"org_id": org_id, "source": source}):
+        raise AlreadyExists("chain from", source)
     number = await _number(tx, chain_id)
     spec = await _numbered(tx, spec, None)
     now, name = await tx.now(), chain_name(number)
@@ -67,7 +79,7 @@ async def create_chain(
         tx, **key, owner=owner, spec=_trigger_spec(name, spec), definition={}, tags={}, start=spec.is_scheduled
     )
     row = {**chain_row(number, spec, now), "org_id": org_id, "owner": owner, "flow_id": flow.id, "created_at": now}
-    await tx.run("insert_chain", row)
+    await tx.run("insert_chain", {**row, "source": source})
     await _insert_parts(tx, number, spec, now)
     return await get_chain(tx, org_id=org_id, chain_id=number)
 
@@ -120,6 +132,7 @@ async def delete_chain(tx: Tx, *, org_id: int, chain_id: int, allow: Rule) -> Ch
     await delete_job(tx, **key, allow=lambda _: None)
     for statement in ("delete_chain_gates", "delete_chain_steps", "delete_chain"):
         await tx.run(statement, {"chain_id": chain_id})
+    await tx.run("remember_deleted_chain", {"flow_id": chain.flow_id, "now": await tx.now()})
     return chain
 
 
@@ -172,16 +185,25 @@ async def _numbered(tx: Tx, spec: ChainSpec, old: ChainSpec | None) -> ChainSpec
 
 
 async def _kept(tx: Tx, parts: Sequence[Part], old: Sequence[Part]) -> tuple[Part, ...]:
-    """One that runs the same program keeps its number; the others get new ones."""
+    """One that is as it was keeps its number, then one that runs the same program; the others get new ones."""
     left = list(old)
-    kept: list[Part | None] = []
-    for part in parts:
-        same = next((each for each in left if (each.env, each.command) == (part.env, part.command)), None)
-        if same:
-            left.remove(same)
-        kept.append(replace(part, id=same.id) if same else None)
-    numbers = iter(await tx.numbers(Kind.CHAIN_PART, kept.count(None)))
-    return tuple(known or replace(part, id=next(numbers)) for part, known in zip(parts, kept, strict=True))
+    kept: dict[int, Part] = {}
+    for same in (_is_as_it_was, _runs_the_same):
+        for place, part in enumerate(parts):
+            found = None if place in kept else next((each for each in left if same(part, each)), None)
+            if found:
+                left.remove(found)
+                kept[place] = replace(part, id=found.id)
+    numbers = iter(await tx.numbers(Kind.CHAIN_PART, len(parts) - len(kept)))
+    return tuple(kept.get(place) or replace(part, id=next(numbers)) for place, part in enumerate(parts))
+
+
+def _is_as_it_was(part: Part, old: Part) -> bool:
+    return replace(part, id=old.id) == old
+
+
+def _runs_the_same(part: Part, old: Part) -> bool:
+    return (part.env, part.command) == (old.env, old.command)
 
 
 async def _insert_parts(tx: Tx, chain_id: int, spec: ChainSpec, now: Moment) -> None:

@@ -6,6 +6,7 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
 import asyncpg
 
@@ -157,7 +158,14 @@ class PostgresDatabase(ServerDatabase):
             "server_settings": _SETTINGS,
             "statement_cache_size": 1000,
             "max_cached_statement_lifetime": 0,
+            **({"target_session_attrs": "read-write"} if _names_several(self._url) else {}),
         }
+
+
+def _names_several(url: str) -> bool:
+    """Then one of them takes writes, unless the URL itself says which is wanted."""
+    parts = urlsplit(url)
+    return "," in parts.netloc.rpartition("@")[2] and "target_session_attrs" not in parts.query
 
 
 async def _prepare(connection: Any) -> None:

@@ -1,6 +1,8 @@
 -- name: old_runs
--- Finished long ago, with all their attempts; a page at a time, so that no transaction grows long.
-SELECT id, run_at FROM runs WHERE ended_at < :before AND state IN :ended LIMIT :limit
+-- Finished long ago, with all their attempts; a page at a time, so that no transaction grows long. What a chain ran
+-- goes with the chain's run.
+SELECT id, run_at FROM runs WHERE ended_at < :before AND state IN :ended
+  AND namespace <> 'chains' LIMIT :limit
 
 -- name: delete_runs
 DELETE FROM runs WHERE id IN :ids
@@ -12,7 +14,23 @@ DELETE FROM attempts WHERE run_id IN :ids
 SELECT log_path FROM attempts WHERE run_id IN :ids AND log_path IS NOT NULL
 
 -- name: old_flow_runs
-SELECT id FROM flow_runs WHERE ended_at < :before LIMIT :limit
+SELECT id FROM flow_runs WHERE ended_at < :before AND namespace <> 'chains' LIMIT :limit
+
+-- name: tags_of_flows
+-- Of all chains; those that are gone have none.
+SELECT flow_id, tag FROM chains UNION ALL SELECT flow_id, NULL FROM deleted_chains
+
+-- name: old_runs_of_flows
+-- A run is never earlier than the instant it was due: the index has that one.
+SELECT id FROM flow_runs WHERE flow_id IN :flow_ids AND run_at < :before AND ended_at < :before LIMIT :limit
+
+-- name: forget_deleted_chains
+-- None of their runs is younger than this.
+DELETE FROM deleted_chains WHERE deleted_at < :before
+
+-- name: attempts_of_flow_runs
+SELECT n.flow_run_id, n.run_id, r.attempts FROM flow_nodes n JOIN runs r ON r.id = n.run_id AND r.run_at = n.run_at
+WHERE n.flow_run_id IN :flow_run_ids
 
 -- name: delete_nodes_of_flow_runs
 DELETE FROM flow_nodes WHERE flow_run_id IN :ids

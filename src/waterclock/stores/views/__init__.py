@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Final
 
 from waterclock.stores.dialect import Dialect
+from waterclock.stores.views.schedulerdb import DROP
 
 _WORDS: Final = "words.sql"
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
@@ -44,7 +45,8 @@ def refresh_views(dialect: Dialect, present: str | None = None) -> tuple[str, ..
 
 def drop_views(dialect: Dialect) -> tuple[str, ...]:
     """For a migration that changes a column under a view: PostgreSQL and SQLite refuse it while the view is there."""
-    return tuple(f"DROP VIEW IF EXISTS {name}" for name in reversed(tuple(_made(dialect.name))))
+    above = (DROP,) if dialect.name == "postgres" else ()
+    return (*above, *(f"DROP VIEW IF EXISTS {name}" for name in reversed(tuple(_made(dialect.name)))))
 
 
 def view_names() -> tuple[str, ...]:

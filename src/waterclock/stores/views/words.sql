@@ -14,3 +14,11 @@ COALESCE({member $1 schedule.schedule.schedule.$2}, {member $1 schedule.schedule
 
 -- name: script
 COALESCE({member v.definition Command.ScriptLocation}, {member v.spec script})
+
+-- name: lives
+-- A node that has not signed off, and whose last heartbeat is not older than the failover time is by default.
+n.stopped_at IS NULL AND n.heartbeat_at > {now} - 30000000
+
+-- name: as_duty
+-- Only of a node that has this duty.
+CASE WHEN REPLACE(n.duties, '$2', '') <> n.duties THEN $1 END

@@ -22,3 +22,21 @@ SUBSTRING_INDEX($1, '/', -1)
 
 -- name: no_bytes
 CAST(NULL AS BINARY)
+
+-- name: second
+-- DATETIME without a fraction in the session's time zone, as a TIMESTAMP column would show it.
+FROM_UNIXTIME($1 DIV 1000000)
+
+-- name: now
+-- In microseconds, to the second.
+UNIX_TIMESTAMP() * 1000000
+
+-- name: digits
+-- A number as text, without a point where it is whole.
+CAST($1 AS CHAR)
+
+-- name: joined
+CONCAT($1, ': ', $2)
+
+-- name: desc
+`desc`

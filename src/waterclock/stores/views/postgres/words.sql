@@ -21,3 +21,20 @@ regexp_replace($1, '^.*/', '')
 
 -- name: no_bytes
 CAST(NULL AS BYTEA)
+
+-- name: second
+to_timestamp($1 / 1000000)
+
+-- name: now
+-- In microseconds.
+CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)
+
+-- name: digits
+-- A number as text, without a point where it is whole.
+CAST($1 AS TEXT)
+
+-- name: joined
+$1 || ': ' || $2
+
+-- name: desc
+"desc"

@@ -23,3 +23,21 @@ substr($1, length(rtrim($1, replace($1, '/', ''))) + 1)
 
 -- name: no_bytes
 NULL
+
+-- name: second
+-- ISO 8601, UTC, in whole seconds.
+strftime('%Y-%m-%dT%H:%M:%SZ', $1 / 1000000, 'unixepoch')
+
+-- name: now
+-- In microseconds, to the second.
+CAST(strftime('%s', 'now') AS INTEGER) * 1000000
+
+-- name: digits
+-- A number as text, without a point where it is whole.
+CASE $1 WHEN CAST($1 AS INTEGER) THEN CAST(CAST($1 AS INTEGER) AS TEXT) ELSE CAST($1 AS TEXT) END
+
+-- name: joined
+$1 || ': ' || $2
+
+-- name: desc
+"desc"
