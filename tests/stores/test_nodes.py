@@ -1,9 +1,9 @@
-"""Nodes, messages and pruning in every store."""
+"""Nodes and pruning in every store."""
 
 from tests.stores.store import Store
 from tests.stores.world import World
 from waterclock.domain.moment import SECOND
-from waterclock.stores.ops import messages, nodes
+from waterclock.stores.ops import nodes
 from waterclock.stores.ops.nodes import Node
 
 DAY = 86_400.0
@@ -48,17 +48,6 @@ async def test_the_queues_are_counted_by_state(world: World) -> None:
     assert await world.database.read(nodes.queue_sizes) == {"STARTING": 2, "WAITING": 2}
 
 
-async def test_messages_are_listed_newest_first(world: World) -> None:
-    for number in range(3):
-        words = {"kind": "run", "severity": "warning", "subject": f"s{number}", "body": "물 💧"}
-        await world.database.write(messages.add_message, org_id=1, run_id=number, **words)
-    found = await world.database.read(messages.list_messages, org_id=1, before=2**62, limit=2)
-    assert [(each.subject, each.body, each.run_id) for each in found] == [("s2", "물 💧", 2), ("s1", "물 💧", 1)]
-    older = await world.database.read(messages.list_messages, org_id=1, before=found[-1].id, limit=2)
-    assert [each.subject for each in older] == ["s0"]
-    assert await world.database.read(messages.list_messages, org_id=2, before=2**62, limit=2) == []
-
-
 async def test_old_runs_are_pruned_with_their_attempts_and_live_ones_stay(world: World) -> None:
     await world.job()
     await world.start(count=3)
@@ -91,17 +80,3 @@ async def test_old_fires_moves_and_nodes_are_pruned(world: World, store: Store) 
         assert counted["moves"] == 1
         assert counted["nodes"] == 0
         assert counted["fires"] >= 1
-
-
-async def test_a_run_that_takes_longer_than_its_job_said_is_told_of_once(world: World) -> None:
-    await world.job(notify_after_seconds=60)
-    late, quick = await world.start(count=2)
-    attempts = {each.attempt.wire_id: each.attempt for each in await world.claim()}
-    await world.begin(*attempts.values())
-    await world.end(attempts[quick.wire_id])
-    assert list(await world.database.write(messages.tell_of_late_runs)) == []
-    world.pass_time(61)
-    assert list(await world.database.write(messages.tell_of_late_runs)) == [late.wire_id]
-    assert list(await world.database.write(messages.tell_of_late_runs)) == []
-    (told,) = await world.database.read(messages.list_messages, org_id=1, before=2**62, limit=9)
-    assert (told.run_id, late.wire_id in told.body) == (late.run_id, True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.services.mariadb import MariadbServer
+from tests.services.postgres import PostgresServer
 from waterclock import clock
 from waterclock.domain.errors import InvalidInput, Unavailable
 from waterclock.stores import database_from_url
@@ -97,3 +99,41 @@ async def test_an_sqlite_file_that_cannot_be_made_is_unavailable(tmp_path: Path)
     (tmp_path / "wc.db").mkdir()
     with pytest.raises(Unavailable, match=r"wc\.db"):
         await database_from_url(f"sqlite:///{tmp_path}/wc.db").open()
+
+
+async def test_of_several_servers_the_first_that_answers_is_used(postgres_url: str, mariadb_url: str) -> None:
+    where = postgres_url.partition("@")[2].partition("/")[0]
+    several = postgres_url.replace(where, f"127.0.0.1:1,{where}")
+    dead = "mysql://ann:a,b@127.0.0.1:1/" + mariadb_url.rpartition("/")[2]
+    for url in (several, f"{dead},{mariadb_url}"):
+        database = database_from_url(url)
+        await database.open()
+        assert await database.migrate()
+        await database.close()
+
+
+async def test_a_postgres_server_that_takes_no_writes_is_passed_over(postgres_server: PostgresServer) -> None:
+    with postgres_server.fresh_database() as url:
+        where = url.partition("@")[2].partition("/")[0]
+        twice = database_from_url(url.replace(where, f"{where},{where}"))
+        await postgres_server.execute(f"ALTER DATABASE {url.rpartition('/')[2]} SET default_transaction_read_only = on")
+        with pytest.raises(Unavailable):
+            await twice.open()
+
+
+async def test_a_mariadb_server_that_takes_no_writes_is_passed_over(mariadb_server: MariadbServer) -> None:
+    with mariadb_server.fresh_database() as url:
+        twice = database_from_url(f"{url},{url}")
+        await mariadb_server.execute("SET GLOBAL read_only = 1")
+        try:
+            with pytest.raises(Unavailable, match="read-only"):
+                await twice.open()
+        finally:
+            await mariadb_server.execute("SET GLOBAL read_only = 0")
+        await twice.open()
+        await twice.close()
+
+
+def test_several_urls_of_mysql_must_name_one_database() -> None:
+    with pytest.raises(InvalidInput, match="different databases: one, two"):
+        database_from_url("mysql://a@db1/one,mariadb://a@db2/two")

@@ -268,7 +268,8 @@ async def test_a_batch_of_one_and_of_many_write_the_same(world: World, store: St
             {"id": first + n, "org_id": 1, "kind": "k", "severity": "s", "run_id": None if n % 2 else n, "subject": b}
             for n, b in enumerate(bodies)
         ]
-        await tx.run_many("insert_message", [{**row, "body": row["subject"], "created_at": 1} for row in rows])
+        same = {"created_at": 1, **dict.fromkeys(("chain_id", "flow_run_id", "tag", "subtag", "node"))}
+        await tx.run_many("insert_message", [{**row, "body": row["subject"], **same} for row in rows])
 
     for number, body in enumerate(tricky):
         await world.database.write(send, [body], 1_000 + number)

@@ -10,8 +10,8 @@ KNOWN: Final = (
     "sqlite:///relative/path",
     "sqlite:////absolute/path",
     "sqlite:// (in memory)",
-    "postgresql://user@host/name",
-    "mysql://user:password@host/name",
+    "postgresql://user@host[,host]/name",
+    "mysql://user:password@host/name[,mysql://…]",
     "mariadb://…",
 )
 _MEMORY: Final = frozenset({"", "/:memory:", ":memory:"})

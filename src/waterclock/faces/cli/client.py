@@ -1,8 +1,10 @@
-"""The client of `/api/v1`: calls, pages and followed logs; what goes wrong is said with what to do about it."""
+"""The client of a server's JSON: calls, pages and followed logs; what goes wrong is said with what to do about it."""
 
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
@@ -14,6 +16,7 @@ from waterclock.faces.cli.failure import Failure, Refused
 PAGE: Final = 1_000
 CALL: Final = httpx.Timeout(60, connect=5)
 FOLLOW: Final = httpx.Timeout(30, connect=5)  # a follower hears a sign of life every second
+API: Final = "/api/v1"
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -21,14 +24,21 @@ class Lost(Failure):
     """The server did not answer, or stopped answering."""
 
 
+class Taken(Refused):
+    """What was to be made is there already."""
+
+
 class Client:
-    def __init__(self, server: str, token: str | None) -> None:
+    """Of the face whose paths lie below `base`; `server_time` is the server's clock at its last answer."""
+
+    def __init__(self, server: str, token: str | None, *, base: str = API) -> None:
         self.server = server.rstrip("/")
         if urlsplit(self.server).scheme not in ("http", "https"):
             raise Refused(f"--server must be an http:// or https:// address, not {server!r}")
         headers = {"authorization": f"Bearer {token}"} if token else {}
         near = urlsplit(self.server).hostname in LOOPBACK  # no proxy stands between us and ourselves
-        self._http = httpx.Client(base_url=f"{self.server}/api/v1", headers=headers, timeout=CALL, trust_env=not near)
+        self._http = httpx.Client(base_url=f"{self.server}{base}", headers=headers, timeout=CALL, trust_env=not near)
+        self.server_time: datetime | None = None
 
     def __enter__(self) -> "Client":
         return self
@@ -75,6 +85,7 @@ class Client:
     def _call(self, method: str, path: str, body: object = None, query: dict[str, object] | None = None) -> Any:
         with self._reached():
             response = self._http.request(method, path, json=body, params=_given(query or {}))
+        self.server_time = _date(response.headers.get("date", ""))
         if not response.is_success:
             raise self._failure(response)
         try:
@@ -98,7 +109,7 @@ class Client:
     def _failure(self, response: httpx.Response) -> Failure:
         try:
             error = response.json()["error"]
-            message = str(error["message"])
+            message, kind = str(error["message"]), error["type"]
         except (ValueError, KeyError, TypeError):
             return Failure(f"{self.server} answered {response.status_code}: is it a waterclock server?")
         if response.status_code == 401:
@@ -108,12 +119,21 @@ class Client:
             message += f" among the names of {meant!r}; --namespace names another face"
         if response.status_code == 503:
             return Lost(message)
+        if kind == "already_exists":
+            return Taken(message)
         return Refused(message) if response.status_code < 500 else Failure(message)
 
 
 def path(*parts: str) -> str:
     """Each part may hold any character; dots are encoded so that nobody takes `..` for the parent."""
     return "/" + "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+
+
+def _date(header: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(header).astimezone(UTC)
+    except ValueError:
+        return None
 
 
 def _given(query: dict[str, object]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ In the transaction that ends the node's run: no failure without its message, and
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from waterclock.domain.flow import FlowRun, FlowState, Node
 from waterclock.domain.message import LONGEST_OUTPUT, MessageKind, NewMessage, Severity
@@ -13,6 +14,9 @@ from waterclock.domain.run import RunState
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.advancing import Advance
 from waterclock.stores.ops.messages import add_messages
+from waterclock.stores.ops.rows import storable
+
+GIVEN_UP: Final = "not begun: another part of its chain has failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,14 +51,14 @@ def failures_of(advances: Iterable[Advance], ended: Sequence[RunEnd]) -> list[Fa
         if advance is None or advance.state is not FlowState.RUNNING or end.state is RunState.SUCCEEDED:
             continue
         failure = Failure(run=advance.run, node=advance.run.graph.node(end.run["flow_node"]), end=end)
-        advance.message = advance.message or failure.reason
+        advance.message = advance.message or storable(failure.reason)
         found.append(failure)
     return found
 
 
 async def tell_of_failures(tx: Tx, failures: Sequence[Failure], now: Moment) -> None:
     """None for what was given up because another part had failed."""
-    told = [failure for failure in failures if failure.end.state is not RunState.STOPPED]
+    told = [failure for failure in failures if failure.end.message != GIVEN_UP]
     if not told:
         return
     chains = await chains_of_flows(tx, {failure.run.flow_id for failure in told})

@@ -36,6 +36,7 @@ def chain_of(row: Row, gates: Sequence[Row], steps: Sequence[Row]) -> Chain:
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         problem=_problem(spec),
+        source=row["source"],
     )
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from waterclock.domain.admission import free_slots
 from waterclock.domain.bookmark import Left
+from waterclock.domain.flow import FlowRun
 from waterclock.domain.gate import GateEnd, Probed, Verdict, plan_probe
 from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import SECOND, Moment
@@ -18,7 +19,7 @@ from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_mov
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Topic, Tx
 from waterclock.stores.ops.bookmarks import LeftBookmark, save_bookmarks
-from waterclock.stores.ops.chain_failing import RunEnd
+from waterclock.stores.ops.chain_failing import GIVEN_UP, RunEnd
 from waterclock.stores.ops.following import follow
 from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.marking import is_unclaimed, mark_stopping
@@ -27,7 +28,6 @@ from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
 from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
-GIVEN_UP: Final = "not begun: another part of its chain has failed"
 GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
 
 
@@ -105,8 +105,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: _Prob
         ends.moves.add(attempt["org_id"], attempt["id"], was, RunState.RUNNING)
     last = RunState.RUNNING if was is RunState.STARTING and outcome.beginning else was
     ends.moves.add(attempt["org_id"], attempt["id"], last, outcome.state, storable(outcome.message))
-    gate = run["probe_until"] is not None
-    follows = _next_probe(ends.now, attempt, run, outcome, probes) if gate else _retry(ends.now, attempt, run, outcome)
+    follows = _what_follows(ends.now, attempt, run, outcome, probes)
     if isinstance(follows, Retry):
         ends.retries.append((attempt, run, follows))
         return
@@ -129,6 +128,13 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: _Prob
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
         ends.jobs.add(run["job_id"])
+
+
+def _what_follows(now: Moment, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> Retry | GateEnd | Outcome:
+    if outcome.final:
+        return outcome
+    gate = run["probe_until"] is not None
+    return _next_probe(now, attempt, run, outcome, probes) if gate else _retry(now, attempt, run, outcome)
 
 
 def _retry(now: Moment, attempt: Row, run: Row, outcome: Outcome) -> Retry | Outcome:
@@ -212,7 +218,7 @@ async def _write(tx: Tx, ends: _Ends, reach: Reach) -> None:
         await tx.run_many("end_run", ends.runs)
         tx.wake(Topic.ENDS)
     if ends.retries:
-        await _insert_retries(tx, ends)
+        await _insert_retries(tx, ends, reach.flow_runs)
     await _start_followers(tx, ends, reach.jobs)
     await ends.moves.write(tx, ends.now)
     failing = await follow(tx, ends.final, reach, ends.now)
@@ -238,14 +244,17 @@ async def _give_up(tx: Tx, flow_run_ids: Collection[int], reach: Reach, now: Mom
         await end_locked(tx, outcomes, whole, now)
 
 
-async def _insert_retries(tx: Tx, ends: _Ends) -> None:
+async def _insert_retries(tx: Tx, ends: _Ends, flow_runs: Mapping[int, FlowRun]) -> None:
+    """For the role that the flow run has now: it may have been handed over since the last attempt was claimed."""
     numbers = await tx.numbers(Kind.RUN, len(ends.retries))
     rows = []
     for attempt_id, (attempt, run, retry) in zip(numbers, ends.retries, strict=True):
+        flow_run = flow_runs.get(run["flow_run_id"])
         rows.append(
             {
                 **{name: attempt[name] for name in ("run_id", "run_at", "org_id", "namespace", "job_id")},
-                **{name: attempt[name] for name in ("queue", "labels", "role")},
+                **{name: attempt[name] for name in ("queue", "labels")},
+                "role": flow_run.role if flow_run else attempt["role"],
                 "id": attempt_id,
                 "number": retry.number,
                 "wire_id": attempt_wire_id(run["wire_id"], retry.number),

@@ -1,15 +1,24 @@
 """Messages: durable notices to operators, each told once, read when somebody says so."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Final
 
-from waterclock.domain.message import LONGEST_SUBJECT, Message, MessageKind, NewMessage, Severity
-from waterclock.domain.moment import Moment
+from waterclock.domain.message import (
+    LONGEST_SUBJECT,
+    Message,
+    MessageKind,
+    NewMessage,
+    Severity,
+    SoughtMessages,
+)
+from waterclock.domain.moment import Moment, seconds
 from waterclock.stores.base import Kind, Row, Topic, Tx
 from waterclock.stores.ops.rows import storable
 
 PAGE: Final = 500
+UNREAD_IS_KEPT: Final = 2  # times as long as what was read
+ALL: Final = SoughtMessages()
 
 
 async def add_messages(tx: Tx, new: Sequence[NewMessage], now: Moment) -> list[int]:
@@ -22,15 +31,46 @@ async def add_messages(tx: Tx, new: Sequence[NewMessage], now: Moment) -> list[i
     return numbers
 
 
-async def list_messages(tx: Tx, *, org_id: int, before: int, limit: int) -> list[Message]:
-    rows = await tx.fetch("messages_of_org", {"org_id": org_id, "before": before, "limit": limit})
+async def list_messages(tx: Tx, *, org_id: int, before: int, limit: int, sought: SoughtMessages = ALL) -> list[Message]:
+    """Newest first, from the one before `before`."""
+    filters = {**asdict(sought), "unread": int(sought.unread)}
+    rows = await tx.fetch("messages_of_org", {**filters, "org_id": org_id, "before": before, "limit": limit})
     return [message_of(row) for row in rows]
+
+
+async def newest_message(tx: Tx, *, org_id: int) -> int:
+    """Its number; 0 where there is none."""
+    row = await tx.fetch_one("newest_message", {"org_id": org_id})
+    return (row["id"] or 0) if row else 0
+
+
+async def read_messages(tx: Tx, *, org_id: int, ids: Sequence[int]) -> int:
+    """How many of them nobody had read before."""
+    return await tx.run("read_messages", {"org_id": org_id, "ids": list(ids), "now": await tx.now()}) if ids else 0
+
+
+async def read_all_messages(tx: Tx, *, org_id: int, last: int) -> int:
+    """One page of what is unread, up to the number `last`; call again while it finds something."""
+    rows = await tx.fetch("unread_messages", {"org_id": org_id, "last": last, "limit": PAGE})
+    return await read_messages(tx, org_id=org_id, ids=[row["id"] for row in rows])
+
+
+async def prune_messages(tx: Tx, *, keep_seconds: float) -> int:
+    """One page of what is older, with its deliveries; how many. Call again while it finds something."""
+    now = await tx.now()
+    ages = {"before": now - seconds(keep_seconds), "unread_before": now - seconds(keep_seconds * UNREAD_IS_KEPT)}
+    ids = [row["id"] for row in await tx.fetch("old_messages", {**ages, "limit": PAGE})]
+    if ids:
+        await tx.run("delete_deliveries", {"ids": ids})
+        await tx.run("delete_messages", {"ids": ids})
+    return len(ids)
 
 
 async def tell_of_late_runs(tx: Tx) -> Sequence[str]:
     """One message for each run that takes longer than its job said; the ids of those runs."""
     now = await tx.now()
     late = await tx.fetch("overdue_runs", {"now": now, "limit": PAGE})
+    nodes = await _nodes(tx, [row["id"] for row in late])
     new = [
         NewMessage(
             org_id=row["org_id"],
@@ -39,6 +79,7 @@ async def tell_of_late_runs(tx: Tx) -> Sequence[str]:
             subject=row["job_name"],
             body=f"run {row['wire_id']} has not ended after {row['notify_after_seconds'] // 60} minute(s)",
             run_id=row["id"],
+            node=nodes.get(row["id"]),
         )
         for row in late
     ]
@@ -50,6 +91,12 @@ async def tell_of_late_runs(tx: Tx) -> Sequence[str]:
 
 def message_of(row: Row) -> Message:
     return Message(**{field.name: row[field.name] for field in fields(Message)})
+
+
+async def _nodes(tx: Tx, run_ids: Sequence[int]) -> Mapping[int, str]:
+    """Where these runs are running."""
+    rows = await tx.fetch("nodes_of_runs", {"run_ids": list(run_ids)}) if run_ids else ()
+    return {row["run_id"]: row["node"] for row in rows}
 
 
 def _row(message: NewMessage, number: int, now: Moment) -> dict[str, object]:

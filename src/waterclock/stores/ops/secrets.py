@@ -23,7 +23,9 @@ class SealedVersion:
 class SealedPlace:
     """Where a sealed value stands in the store, and the value that is to be replaced."""
 
-    key: tuple[object, ...]  # (organisation, name, version) of a secret, (id,) of an access key
+    key: tuple[
+        object, ...
+    ]  # (organisation, name, version) of a secret, (organisation, name) of a channel, (id,) of a key
     sealed: str
 
 
@@ -106,6 +108,11 @@ async def stale_access_keys(tx: Tx, *, current: str) -> list[SealedPlace]:
     return [SealedPlace(key=(row["id"],), sealed=row["sealed_secret"]) for row in rows]
 
 
+async def stale_channels(tx: Tx, *, current: str) -> list[SealedPlace]:
+    rows = await tx.fetch("stale_channels", {"current": f"{current}%"})
+    return [SealedPlace(key=(row["org_id"], row["name"]), sealed=row["sealed"]) for row in rows]
+
+
 async def reseal(tx: Tx, *, places: Sequence[tuple[SealedPlace, str]]) -> None:
     """Each with its new seal; what was changed meanwhile stays as it is."""
     for place, sealed in places:
@@ -113,6 +120,9 @@ async def reseal(tx: Tx, *, places: Sequence[tuple[SealedPlace, str]]) -> None:
             case (org_id, name, version):
                 values = {"org_id": org_id, "name": name, "version": version, "sealed": sealed, "was": place.sealed}
                 await tx.run("reseal_secret", values)
+            case (org_id, name):
+                values = {"org_id": org_id, "name": name, "sealed": sealed, "was": place.sealed}
+                await tx.run("reseal_channel", values)
             case (key_id,):
                 await tx.run("reseal_access_key", {"id": key_id, "sealed": sealed, "was": place.sealed})
 

@@ -20,9 +20,11 @@ from waterclock.faces.cli.importing.opening import source, target
 from waterclock.faces.cli.importing.plan import Plan, plan
 from waterclock.faces.cli.importing.reading import chosen, known
 from waterclock.faces.cli.importing.thing import Kind, Thing
+from waterclock.faces.cli.lazy import LazyGroup
 from waterclock.faces.cli.output import as_json, print_json, say
 
 NOT_CARRIED: Final = (Done.FAILED, Done.LEFT_OUT)
+SCHEDULERDB: Final = "waterclock.faces.cli.importing.schedulerdb.command:schedulerdb"
 
 
 class Kinds(click.ParamType[tuple[Kind, ...]]):
@@ -41,7 +43,7 @@ class Kinds(click.ParamType[tuple[Kind, ...]]):
         return tuple(kind for word, kind in plurals.items() if word in words)
 
 
-@click.group("import")
+@click.group("import", cls=LazyGroup, lazy={"schedulerdb": SCHEDULERDB})
 def importing() -> None:
     """Bring in what is kept elsewhere.
 
@@ -50,6 +52,7 @@ def importing() -> None:
       waterclock import glue --from-profile prod --region eu-west-1
       waterclock import glue --from-profile prod --only jobs --names 'etl-*' --apply
       waterclock import glue --from-endpoint http://old-server:8470 --apply --start
+      waterclock import schedulerdb mysql://ops:secret@old-host/schedulerDB --timezone Asia/Seoul
     """
 
 

@@ -42,7 +42,7 @@ def print_plan(plan: Plan) -> None:
     if plan.steps:
         print_list([_step_json(step) for step in plan.steps], columns, to_json=False)
     for note, names in _notes(plan).items():
-        click.echo(f"\nnote: {note}\n  {_few(names)}")
+        click.echo(f"\nnote: {note}\n  {few(names)}")
     counts = [f"{plan.count(verdict)} {words}" for verdict, words in WORDS.items() if plan.count(verdict)]
     click.echo(f"\n{', '.join(counts) or 'nothing to carry over'}")
 
@@ -82,6 +82,6 @@ def _notes(plan: Plan) -> Mapping[str, Sequence[str]]:
     return found
 
 
-def _few(names: Sequence[str]) -> str:
+def few(names: Sequence[str]) -> str:
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return ", ".join(names[:NAMES_SHOWN]) + more

@@ -1,0 +1,1 @@
+"""`waterclock import schedulerdb`: chains from the scheduler that had them in MySQL. See docs/import-schedulerdb.md."""
