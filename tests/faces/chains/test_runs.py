@@ -47,6 +47,8 @@ async def fail_in_the_second_level(chains: httpx.AsyncClient, hand: ChainHand) -
     assert all(each["at"] <= each["ended_at"] for each in gate["probes"])
     assert gate["probes"][1]["wire_id"].endswith("_attempt_1")
     assert run["dep_pass_ts"] == gate["dep_pass_ts"] == gate["probes"][2]["ended_at"]
+    (short,) = (await chains.get(f"/chains/runs/{run_id}", params={"probes": 1})).json()["deps"]
+    assert ([each["number"] for each in short["probes"]], short["errors"]) == ([3], 1)
     assert set(states(run).items()) >= {("load.py;eu", "RUNNING..."), ("sum.py", "WAITING"), ("mail.py", "WAITING")}
 
     for attempt in (await hand.begin()).values():

@@ -64,7 +64,6 @@ def _gate(node: Node, found: ChainRun) -> Rendered:
         "probe_until": to_iso_or_none(row["probe_until"]) if row else None,
         "errors": found.errors.get(node.id, 0),
         "next_probe_at": to_iso_or_none(_next_probe_at(attempts)),
-        "probes_made": found.tries.get(node.id, 0) - sum(not _was_tried(attempt) for attempt in attempts),
         "probes": [_probe(attempt) for attempt in attempts if _was_tried(attempt)],
     }
 

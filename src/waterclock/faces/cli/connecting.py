@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from waterclock.faces.cli.client import Client
+from waterclock.faces.cli.client import API, Client
 from waterclock.faces.cli.failure import Refused
 
 T = TypeVar("T")
@@ -17,8 +17,8 @@ SERVER: Final = "http://127.0.0.1:8470"
 DATA_DIR: Final = ".waterclock"
 
 
-def connected(command: Callable[..., T]) -> Callable[..., T]:
-    """Hands the command, as its first argument, an open client."""
+def connected(command: Callable[..., T], *, base: str = API) -> Callable[..., T]:
+    """Hands the command, as its first argument, an open client of the face below `base`."""
 
     @click.option(
         "--server", envvar="WATERCLOCK_SERVER", default=SERVER, show_default=True, help="The server's address."
@@ -31,7 +31,7 @@ def connected(command: Callable[..., T]) -> Callable[..., T]:
     )
     @wraps(command)
     def run(*args: Any, server: str, data_dir: Path | None, **kwargs: Any) -> T:
-        with Client(server, find_token(data_dir)) as client:
+        with Client(server, find_token(data_dir), base=base) as client:
             return command(client, *args, **kwargs)
 
     return run

@@ -59,12 +59,12 @@ def printable(text: str) -> str:
 
 
 def _print_rows(rows: Sequence[Sequence[str]]) -> None:
-    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    widths = [max(map(screen_width, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = [cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [cell + " " * (width - screen_width(cell)) for cell, width in zip(row, widths, strict=True)]
         click.echo(GAP.join(cells).rstrip())
 
 
-def _width(text: str) -> int:
+def screen_width(text: str) -> int:
     """Columns on a screen: Korean letters take two, combining marks none."""
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "job": f"{_HERE}.job:job",
     "trigger": f"{_HERE}.trigger:trigger",
     "workflow": f"{_HERE}.workflow:workflow",
+    "chain": f"{_HERE}.chain.command:chain",
     "run": f"{_HERE}.run:run",
     "cron": f"{_HERE}.cron:cron",
     "import": f"{_HERE}.importing.command:importing",
@@ -34,6 +35,7 @@ COMMANDS: Final = {
     "token": f"{_HERE}.credentials:token",
     "audit": f"{_HERE}.audit:audit",
     "secret": f"{_HERE}.secret:secret",
+    "channel": f"{_HERE}.channel:channel",
 }
 
 

@@ -34,8 +34,7 @@ class ChainRun:
     chain: Chain | None  # None: deleted since
     nodes: Mapping[str, Row]  # the runs of the nodes that have begun
     attempts: Mapping[str, Sequence[Attempt]]  # a gate's are its probes: the last ones, where not all were asked for
-    tries: Mapping[str, int]  # how many attempts each has in all
-    errors: Mapping[str, int]  # and how many of them were errors of a gate
+    errors: Mapping[str, int]  # how many of all a gate's probes were errors
     spans: Spans
 
 
@@ -97,7 +96,6 @@ async def get_chain_run(tx: Tx, *, org_id: int, run_id: int, probes: int | None 
         chain=await _chain_of(tx, run),
         nodes={row["node"]: row for row in rows},
         attempts=await _attempts(tx, {node: tries[-probes:] if probes else tries for node, tries in tried.items()}),
-        tries={node: len(tries) for node, tries in tried.items()},
         errors={node: sum(row["verdict"] == Verdict.ERROR for row in tries) for node, tries in tried.items()},
         spans=await spans_of(tx, flow_id=run.flow_id),
     )

@@ -1,0 +1,1 @@
+"""`waterclock chain`: chains as operators have them, in files, on the screen and on the server."""
