@@ -1,4 +1,4 @@
-"""Imports go one way: domain < stores, runners < engine, services < faces; concrete classes are chosen at one root."""
+"""Imports go one way: domain < stores, runners, notices < engine, services < faces; one root chooses the classes."""
 
 import ast
 from typing import Final
@@ -14,12 +14,13 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "settings": ("domain",),
     "stores": ("domain", "clock", "settings"),
     "runners": ("domain", "clock", "settings"),
+    "notices": ("domain", "clock", "settings"),
     # Operations are written against the transaction's protocol: the seam of the stores, docs/decisions/0001.
     "services": (
         *("domain", "clock", "settings", "stores.base", "stores.ops"),
-        *("runners.base", "runners.logs", "runners.log_lines"),
+        *("runners.base", "runners.logs", "runners.log_lines", "notices.base"),
     ),
-    "engine": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base"),
+    "engine": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base", "notices.base"),
 }
 IMPURE: Final = (
     "asyncio",

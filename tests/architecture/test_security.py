@@ -18,6 +18,7 @@ MAY: Final = {("runners.warm", "exec"): "runs the job's own script, in a process
 # Statements are text of ours; where one is put together, each line that does it says so.
 MAY_WORD_SQL: Final = {
     "stores.views": "views, from files of ours",
+    "stores.views.schedulerdb": "views onto those, in the database of our own connection, whose name is quoted",
     "stores.mysql.compiling": "a named statement for many rows",
     "stores.postgres.compiling": "a named statement for many rows",
     "stores.sqlite.session": "a named statement with a list",

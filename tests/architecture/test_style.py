@@ -13,10 +13,12 @@ READS_A_CLOCK: Final = {
     *("datetime.now", "datetime.utcnow", "datetime.today", "date.today"),
     *("datetime.datetime.now", "datetime.datetime.utcnow", "datetime.date.today"),
 }
-# The boundaries of STYLE, "Errors", and two more that swallow nothing of ours: each entry says why.
+# The boundaries of STYLE, "Errors", and a few more that swallow nothing of ours: each entry says why.
 MAY_CATCH_ALL: Final = {
     "engine.loop": "a duty that fails is logged and tried again",
     "engine.attempt": "whatever a runner raises becomes the outcome of the attempt",
+    "notices.apprise_sender": "whatever a channel's plugin raises is why the notice was not sent",
+    "notices.deadline": "work in a thread of its own: what it raises is handed to whoever waits for it",
     "runners.callables": "a callable's failure is its run's, whatever it is",
     "runners.warm": "the user's script, in its own process: what it raises becomes a traceback and an exit code",
     "stores.sqlite.writer": "work in a group commit is in another thread: what it raises is handed to its caller there",

@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from waterclock.domain.access import Caller, Right
-from waterclock.domain.message import Message
 from waterclock.domain.moment import Moment
-from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.stores.base import Database, Tx
 from waterclock.stores.ops import nodes, reading
-from waterclock.stores.ops.messages import list_messages
 from waterclock.stores.ops.nodes import Node
-from waterclock.stores.ops.reading import FROM_THE_NEWEST, Transition
+from waterclock.stores.ops.reading import Transition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,18 +35,6 @@ class Cluster:
         """Moves of the organisation's runs in their order, from the one behind `after`."""
         caller.needs(Right.READ)
         return await self._database.read(reading.transitions_after, org_id=caller.org_id, seq=after, limit=limit)
-
-    async def messages(self, caller: Caller, page: PageRequest) -> Page[Message]:
-        """Notices to operators, newest first."""
-        caller.needs(Right.READ)
-        before = position("messages", page.token, (int,))
-        found = await self._database.read(
-            list_messages,
-            org_id=caller.org_id,
-            before=int(str(before[0])) if before else FROM_THE_NEWEST[0],
-            limit=page.size + 1,
-        )
-        return page_of("messages", found, page.size, lambda message: (message.id,))
 
 
 async def _now(tx: Tx) -> Moment:

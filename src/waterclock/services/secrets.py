@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from waterclock.domain.access import Caller, Right
+from waterclock.domain.channel import seal_context
 from waterclock.domain.errors import AlreadyExists, CannotRun, Forbidden, InvalidInput, NotAllowed, Unavailable
 from waterclock.domain.masking import Masks
 from waterclock.domain.secret import Secret, check_secret_name, check_secret_value
@@ -67,7 +68,9 @@ class Secrets:
         current = self._box.beginning
         secrets = await self._database.read(ops.stale_secrets, current=current)
         keys = await self._database.read(ops.stale_access_keys, current=current)
+        channels = await self._database.read(ops.stale_channels, current=current)
         stale = [(place, _context(*place.key)) for place in secrets] + [(place, str(place.key[0])) for place in keys]
+        stale += [(place, seal_context(*place.key)) for place in channels]
         done = await self._reseal(stale)
         return Rotation(key_id=key_id, resealed=done, unreadable=len(stale) - done)
 

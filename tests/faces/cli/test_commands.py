@@ -14,6 +14,7 @@ from tests.faces.cli.conftest import CommandLine, ended
 from waterclock.domain.run import RunState
 from waterclock.faces.cli import main
 from waterclock.faces.cli.root import COMMANDS
+from waterclock.stores.ops.nodes import Node, beat
 
 SCRIPT = "print('hello')\n"
 
@@ -179,6 +180,15 @@ async def test_users_keys_and_tokens(wc: CommandLine) -> None:
 async def test_the_status_is_shown(wc: CommandLine) -> None:
     assert "on sqlite" in (await wc("status")).out
     assert json.loads(await wc.ok("status", "--json"))["store"] == "sqlite"
+
+
+async def test_the_status_says_which_role_a_node_has(wc: CommandLine, server: Served) -> None:
+    for role in ("main", "bkp"):
+        node = Node(id=role, host=role, name=f"{role}-host", duties=("worker",), role=role, version="1", pid=1)
+        await server.database.write(beat, node=node, wall_us=0)
+    shown = (await wc.ok("status")).splitlines()
+    assert [line.split()[:3] for line in shown[-2:]] == [[f"{role}-host", "worker", role] for role in ("bkp", "main")]
+    assert [node["role"] for node in json.loads(await wc.ok("status", "--json"))["nodes"]] == ["bkp", "main"]
 
 
 WRONG = (

@@ -9,6 +9,7 @@ from waterclock.faces.cli.output import as_json, print_json, print_list
 COLUMNS = {
     "NODE": lambda node: node["name"],
     "DUTIES": lambda node: ", ".join(node["duties"]),
+    "ROLE": lambda node: node["role"] or None,
     "SLOTS": lambda node: node["slots"] or None,
     "PID": lambda node: node["pid"],
     "VERSION": lambda node: node["version"],

@@ -102,10 +102,8 @@ async def _give_up(tx: Tx, delivery: Delivery, error: str, now: Moment) -> None:
 
 
 async def _report(tx: Tx, delivery: Delivery, error: str, now: Moment) -> None:
-    """Once until the channel works again, and never of a report: two channels that fail would report each other."""
+    """Once until the channel works again: two that fail would report each other for ever."""
     org_id, name = delivery.place
-    if delivery.message.kind == MessageKind.CHANNEL_FAILED:
-        return
     if not await tx.run("report_channel", {"org_id": org_id, "name": name, "now": now}):
         return
     lost = delivery.message

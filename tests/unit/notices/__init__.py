@@ -1,0 +1,1 @@
+"""Pure decisions and small parts, without servers."""
