@@ -74,9 +74,7 @@ class Operator:
         return self.call("GET", f"/chains/runs/{run_id}")
 
     def ended(self, run_id: int) -> Any:
-        return until(
-            lambda: (run := self.shown(run_id))["status"] != LIVE and run, f"{run_id} never ended: {self.shown(run_id)}"
-        )
+        return until(lambda: (run := self.shown(run_id))["status"] != LIVE and run, f"run {run_id} never ended")
 
     def messages(self, chain: Any) -> list[Any]:
         """Oldest first."""

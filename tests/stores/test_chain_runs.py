@@ -11,7 +11,7 @@ from tests.stores.store import Store
 from waterclock.domain.chain import Chain, Switch
 from waterclock.domain.errors import NotAllowed, NotFound, WrongState
 from waterclock.domain.flow import FLOW_LIVE, FlowState
-from waterclock.domain.message import LONGEST_OUTPUT, MessageKind
+from waterclock.domain.message import LONGEST_OUTPUT, Message, MessageKind
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.run import LIVE, Attempt, RunState
 from waterclock.stores.base import Database
@@ -297,6 +297,70 @@ def _end(attempt: Attempt, chances: random.Random) -> Outcome:
     if attempt.probe_until is None:
         return replace(well, state=chances.choices((OK, BAD), (90, 10))[0])
     return replace(well, verdict=chances.choices((PASSED, NOT_YET, ERROR), (70, 25, 5))[0])
+
+
+async def test_whatever_happens_a_run_keeps_the_order_of_its_levels_and_ends_as_its_nodes_did(
+    chaining: Chaining, store: Store
+) -> None:
+    """Lives of chains, by chance: probes and steps that end so or so, lost workers, stops, time that passes."""
+    for seed in range(40 if store.kind == "memory" else 8):
+        await _live(chaining, random.Random(seed))
+
+
+async def _live(chaining: Chaining, chances: random.Random) -> None:
+    levels = [chances.randrange(3) for _ in range(chances.randint(1, 5))]
+    gates, parallel = chances.randrange(3), chances.random() < 0.7
+    chain = await chaining.chain(*levels, gates=gates, parallel=parallel, dep_err_tolerance=1, probe_seconds=1)
+    told, stopped, held = len(await chaining.messages()), False, dict[str, Attempt]()
+    await chaining.lives()
+    run_id = await chaining.start_chain(chain)
+    while (await chaining.run(run_id)).state in FLOW_LIVE:
+        held |= await _taken(chaining, levels, run_id, chances)
+        happens = chances.random()
+        if happens < 0.03 and not stopped:
+            await chaining.stop_run(run_id)
+            stopped = True
+        elif happens < 0.06:
+            chaining.pass_time(120)  # past the leases, and past what the gates have
+            await chaining.rescue()
+            held.clear()
+        elif held:
+            attempt = held.pop(chances.choice(sorted(held)))
+            await chaining.database.write(ending.end_attempts, [_end(attempt, chances)])
+        chaining.pass_time(chances.choice((0.1, 1, 2)))
+    assert await chaining.take() == {}
+    await _agree(chaining, run_id, stopped, (await chaining.messages())[told:])
+
+
+async def _taken(chaining: Chaining, levels: list[int], run_id: int, chances: random.Random) -> dict[str, Attempt]:
+    """What a worker gets now: no step before all of the levels below it have succeeded."""
+    taken = await chaining.take(limit=chances.randint(1, 4))
+    ended = await chaining.nodes(run_id) if taken else {}
+    for script in taken:
+        if script.startswith("s"):
+            below = [f"s{n}" for n, level in enumerate(levels, start=1) if level < levels[int(script[1:]) - 1]]
+            gates = [name for name in ended if name.startswith("g")]
+            assert {ended.get(name) for name in (*below, *gates)} <= {OK}
+    return taken
+
+
+async def _agree(chaining: Chaining, run_id: int, stopped: bool, messages: list[Message]) -> None:
+    shown = await chaining.whole(run_id)
+    run, states = shown.run, [RunState(row["state"]) for row in shown.nodes.values()]
+    whole = len(states) == len(run.graph.nodes) and set(states) == {OK}
+    if not stopped:
+        assert run.state is (FlowState.COMPLETED if whole else FlowState.ERROR)
+        failed = [state for state in states if state not in (OK, RunState.STOPPED)]
+        assert len(messages) == len(failed)
+    else:
+        assert run.state in (FlowState.STOPPED, FlowState.ERROR, FlowState.COMPLETED)
+    assert run.message == (messages[0].body if messages else None)
+    assert not any(state in LIVE for state in states)
+    for node, attempts in shown.attempts.items():
+        assert [attempt.number for attempt in attempts] == list(range(len(attempts)))
+        assert not any(attempt.state in LIVE for attempt in attempts)
+        assert node.startswith("gate") or len(attempts) == 1
+        assert sum(attempt.verdict == ERROR for attempt in attempts) <= 2
 
 
 async def test_a_run_is_shown_with_its_chain_its_nodes_and_what_is_usual(chaining: Chaining) -> None:

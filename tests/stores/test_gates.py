@@ -40,21 +40,21 @@ async def test_a_gate_passes_on_its_third_probe_and_every_probe_is_kept(chaining
 
 
 async def test_the_next_probe_is_after_the_pause_and_the_last_exactly_at_the_end(chaining: Chaining) -> None:
-    chain = await chaining.chain(1, gates=1)
+    chain = await chaining.chain(1, gates=1, dep_ot=60)
     run_id = await chaining.start_chain(chain)
     first = (await chaining.take())["g1"]
     run = await chaining.run(run_id)
-    assert first.probe_until == run.created_at + seconds(MINUTES * 60)
+    assert first.probe_until == run.created_at + 60 * MINUTE
     await chaining.probed(first, NOT_YET)
     first, second = await chaining.probes(run_id)
     assert first.ended_at
     assert (second.due_at, second.state) == (first.ended_at + seconds(PROBE_SECONDS), RunState.STARTING)
-    chaining.pass_time(MINUTES * 60 - 5)
+    chaining.pass_time(3_600 - 20)
     await chaining.probed((await chaining.take())["g1"], NOT_YET)
     *_, last = await chaining.probes(run_id)
     assert last.due_at == first.probe_until
     assert await chaining.take() == {}
-    chaining.pass_time(5)
+    chaining.pass_time(20)
     await chaining.probed((await chaining.take())["g1"], NOT_YET)
     assert await chaining.nodes(run_id) == {"g1": "TIMEOUT"}
     run = await chaining.run(run_id)

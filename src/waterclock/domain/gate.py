@@ -76,9 +76,8 @@ def plan_probe(
     if probed.verdict is Verdict.PASSED:
         return GateEnd(state=RunState.SUCCEEDED, message=None)
     if probed.verdict is Verdict.ERROR and errors >= tolerates:
-        return GateEnd(
-            state=RunState.FAILED, message=f"{errors + 1} error(s), {tolerates} borne; the last: {probed.message or ''}"
-        )
+        last = f"; the last: {probed.message}" if probed.message else ""
+        return GateEnd(state=RunState.FAILED, message=f"{errors + 1} error(s), {tolerates} borne{last}")
     if now >= until:
         return GateEnd(state=RunState.TIMEOUT, message="not passed before dep_ot was over")
     return Retry(number=number + 1, due_at=min(now + pause_us, until))

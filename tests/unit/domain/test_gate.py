@@ -84,6 +84,12 @@ def test_so_many_errors_are_borne_and_no_more(errors: int, goes_on: bool) -> Non
         assert planned.message == f"{errors + 1} error(s), 2 borne; the last: said"
 
 
+def test_an_error_that_says_nothing_is_counted_all_the_same() -> None:
+    probed = Probed(verdict=Verdict.ERROR, state=RunState.FAILED, message=None)
+    end = plan_probe(probed, was=RUNNING, number=0, errors=0, tolerates=0, pause_us=PAUSE, until=UNTIL, now=0)
+    assert end == GateEnd(state=RunState.FAILED, message="1 error(s), 0 borne")
+
+
 def test_none_is_borne_where_the_chain_says_so() -> None:
     end = plan(Verdict.ERROR, tolerates=0)
     assert isinstance(end, GateEnd)
