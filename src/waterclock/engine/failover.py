@@ -14,6 +14,7 @@ log: Final = logging.getLogger("waterclock.engine")
 
 BATCH: Final = 200
 LONGEST_REST_SECONDS: Final = 1.0
+LEAST_GAP_SECONDS: Final = 5.0  # a scheduler may be that busy, and still hear who lives
 
 
 class Failover:
@@ -25,7 +26,7 @@ class Failover:
         self._database = database
         self._rules = rules
         self._failover_seconds = rules.get(CHAINS, FireRules()).failover_seconds
-        self._watch = Watch(longest_gap_seconds=self._failover_seconds / 2)
+        self._watch = Watch(longest_gap_seconds=max(LEAST_GAP_SECONDS, self._failover_seconds / 2))
 
     async def tick(self) -> float:
         stranded = await self._database.read(stranded_roles, rules=self._rules)

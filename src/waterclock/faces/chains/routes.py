@@ -4,9 +4,10 @@ from typing import Final
 
 from starlette.routing import BaseRoute
 
+from waterclock.faces.api import messages
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routing import Face, routes_of
-from waterclock.faces.chains import chains, messages, plan, runs
+from waterclock.faces.chains import chains, plan, runs
 
 FACE: Final = Face(name="chains", prefix="/chains", fields={"schedule": "timestr"})
 

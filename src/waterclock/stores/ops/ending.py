@@ -11,10 +11,9 @@ from typing import Final
 from waterclock.domain.admission import free_slots
 from waterclock.domain.bookmark import Left
 from waterclock.domain.flow import FlowRun
-from waterclock.domain.gate import GateEnd, Probed, Verdict, plan_probe
 from waterclock.domain.job import NO_CAP, Job
-from waterclock.domain.moment import SECOND, Moment
-from waterclock.domain.outcome import Outcome, Retry, plan_retry
+from waterclock.domain.moment import Moment
+from waterclock.domain.outcome import Outcome, Retry
 from waterclock.domain.run import RunState, WaitReason, attempt_wire_id, may_move
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Topic, Tx
@@ -26,6 +25,7 @@ from waterclock.stores.ops.marking import is_unclaimed, mark_stopping
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
+from waterclock.stores.ops.trying_again import Probes, probes_of, what_follows
 from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
 GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
@@ -57,7 +57,7 @@ async def end_attempts(
 async def end_locked(tx: Tx, outcomes: Sequence[Outcome], reach: Reach, now: Moment) -> frozenset[int]:
     attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
     runs = await _lock_runs(tx, attempts.values())
-    probes = await _probes(tx, runs.values())
+    probes = await probes_of(tx, runs.values())
     ends, ended = _Ends(now), set()
     for outcome in outcomes:
         attempt = attempts.get(outcome.attempt_id)
@@ -74,23 +74,6 @@ async def _lock_runs(tx: Tx, attempts: Collection[Row]) -> dict[int, Row]:
     return {row["id"]: row for row in await tx.fetch("lock_runs", {"ids": ids})} if ids else {}
 
 
-@dataclass(frozen=True, slots=True)
-class _Probes:
-    """What decides whether a gate is probed again: its errors so far, and flow runs that have failed already."""
-
-    errors: Mapping[int, int]
-    failing: frozenset[int]
-
-
-async def _probes(tx: Tx, runs: Collection[Row]) -> _Probes:
-    gates = [run for run in runs if run["probe_until"] is not None]
-    if not gates:
-        return _Probes({}, frozenset())
-    errors = await tx.fetch("probe_errors", {"run_ids": sorted(run["id"] for run in gates)})
-    failing = await tx.fetch("failing_flow_runs", {"flow_run_ids": sorted({run["flow_run_id"] for run in gates})})
-    return _Probes({row["run_id"]: row["errors"] for row in errors}, frozenset(row["flow_run_id"] for row in failing))
-
-
 def _entitled(attempt: Row, outcome: Outcome) -> bool:
     """The fence, and the table of moves: a program that ended before its beginning was stored has run all the same."""
     was = RunState(attempt["state"])
@@ -98,14 +81,14 @@ def _entitled(attempt: Row, outcome: Outcome) -> bool:
     return bool(attempt["fence"] == outcome.fence) and allowed
 
 
-def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> None:
+def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: Probes) -> None:
     was = RunState(attempt["state"])
     ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
     if was is RunState.STARTING and outcome.beginning:
         ends.moves.add(attempt["org_id"], attempt["id"], was, RunState.RUNNING)
     last = RunState.RUNNING if was is RunState.STARTING and outcome.beginning else was
     ends.moves.add(attempt["org_id"], attempt["id"], last, outcome.state, storable(outcome.message))
-    follows = _what_follows(ends.now, attempt, run, outcome, probes)
+    follows = what_follows(ends.now, attempt, run, outcome, probes)
     if isinstance(follows, Retry):
         ends.retries.append((attempt, run, follows))
         return
@@ -128,44 +111,6 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: _Prob
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
         ends.jobs.add(run["job_id"])
-
-
-def _what_follows(now: Moment, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> Retry | GateEnd | Outcome:
-    if outcome.final:
-        return outcome
-    gate = run["probe_until"] is not None
-    return _next_probe(now, attempt, run, outcome, probes) if gate else _retry(now, attempt, run, outcome)
-
-
-def _retry(now: Moment, attempt: Row, run: Row, outcome: Outcome) -> Retry | Outcome:
-    return (
-        plan_retry(
-            was=RunState(attempt["state"]),
-            ended=outcome.state,
-            number=attempt["number"],
-            retries=run["retries"],
-            delay_seconds=run["retry_delay_us"] / SECOND,
-            now=now,
-        )
-        or outcome
-    )
-
-
-def _next_probe(now: Moment, attempt: Row, run: Row, outcome: Outcome, probes: _Probes) -> Retry | GateEnd:
-    verdict = Verdict(outcome.verdict) if outcome.verdict else None
-    follows = plan_probe(
-        Probed(verdict=verdict, state=outcome.state, message=outcome.message),
-        was=RunState(attempt["state"]),
-        number=attempt["number"],
-        errors=probes.errors.get(run["id"], 0),
-        tolerates=run["retries"],
-        pause_us=run["retry_delay_us"],
-        until=run["probe_until"],
-        now=now,
-    )
-    if isinstance(follows, Retry) and run["flow_run_id"] in probes.failing:
-        return GateEnd(state=RunState.STOPPED, message=GIVEN_UP)
-    return follows
 
 
 def _left_bookmark(attempt: Row, run: Row, outcome: Outcome) -> list[LeftBookmark]:
