@@ -1,13 +1,23 @@
 """Fixtures that everybody shares: real databases and a real S3 server, started once and only when asked for."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.services.mariadb import MariadbServer, MariadbUnavailable
 from tests.services.postgres import PostgresServer
 from tests.services.s3 import S3Server
+
+
+def pytest_configure() -> None:
+    # pytest-xdist's processes ignore an interrupt, and what they start would, too: no test of Ctrl-C could pass.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    # How long something takes on a busy machine is no fault of it.
+    hypothesis.settings.register_profile("busy", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+    hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(scope="session")
