@@ -3,9 +3,9 @@
 import argparse
 import sys
 
-from bench import api, burst, latency, processes
+from bench import api, burst, chains, latency, processes
 
-WORKLOADS = {"api": api, "burst": burst, "latency": latency, "processes": processes}
+WORKLOADS = {"api": api, "burst": burst, "chains": chains, "latency": latency, "processes": processes}
 
 
 def main() -> None:

@@ -17,6 +17,8 @@ from waterclock.domain.moment import SECOND
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, StatementFailed, Topic, Tx
 from waterclock.stores.ops.jobs import create_job, get_job, list_jobs
+from waterclock.stores.postgres import database as postgres
+from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.sqlite import SqliteDatabase
 
 
@@ -180,6 +182,34 @@ async def test_a_read_has_one_view_while_others_write(shared: Store) -> None:
     written.set()
     assert await reading == [False, False]
     assert await one.read(look_twice) == [True, True]
+
+
+async def test_a_process_paused_between_parse_and_execution_does_not_hold_its_rows(
+    migrated_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres, "TRANSACTION_SECONDS", 1)
+    store = Store("postgres", migrated_postgres)
+    paused, other = await store.open_many(2)
+    await World(other).job("held")
+    holds = asyncio.Event()
+
+    async def pause(tx: Tx) -> None:
+        await lock(tx)
+        assert isinstance(tx, PostgresSession)
+        await tx._connection.prepare("SELECT 1")  # the server has it, and waits for the rest
+        holds.set()
+        await asyncio.Event().wait()
+
+    async def lock(tx: Tx) -> int:
+        job = await get_job(tx, **PLACE, name="held")
+        assert job is not None
+        return len(await tx.fetch("lock_jobs", {"ids": [job.id]}))
+
+    holding = asyncio.ensure_future(paused.write(pause))
+    await holds.wait()
+    assert await other.write(lock) == 1
+    holding.cancel()
+    await store.close()
 
 
 async def until(condition: Callable[[], bool]) -> None:

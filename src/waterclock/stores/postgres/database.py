@@ -32,6 +32,9 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
+# A process paused between the parse and the execution of a statement is neither idle nor in a statement: only this
+# ends it. Servers before PostgreSQL 17 do not know it.
+TRANSACTION_SECONDS: Final = 10
 DRAW: Final = "UPDATE counters SET value = value + $1 WHERE kind = $2 RETURNING value"
 
 _SETTINGS: Final = {
@@ -141,7 +144,7 @@ class PostgresDatabase(ServerDatabase):
             self._url,
             min_size=1,
             max_size=size,
-            init=_prepare,
+            init=_lend,
             reset=_leave,
             command_timeout=ANSWER_SECONDS,
             **self._how(),
@@ -179,6 +182,13 @@ async def _prepare(connection: Any) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5_000)
+
+
+async def _lend(connection: Any) -> None:
+    """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
+    await _prepare(connection)
+    if connection.get_server_version().major >= 17:
+        await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
 
 
 async def _leave(_connection: object) -> None:

@@ -26,6 +26,7 @@ _LOST: Final = (
     asyncpg.PostgresConnectionError,
     asyncpg.OperatorInterventionError,
     asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.TransactionTimeoutError,
     asyncpg.ReadOnlySQLTransactionError,  # after a failover: another server of the same URL takes writes now
     asyncpg.InternalClientError,
     asyncpg.InterfaceError,

@@ -1,0 +1,178 @@
+"""The checker: the evidence that programs left, against what was due, skipped and asked for. Pure.
+
+The due instants come from an oracle that shares nothing with the scheduler. Of our store it is told only the SKIPPED
+rows and the ends that it holds them to.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final, TypeVar
+
+from tests.acceptance.evidence import END, START, Mark
+from waterclock.domain.moment import SECOND, Moment
+from waterclock.domain.run import ENDED, RunState
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Answer(StrEnum):
+    """What became of a call that asked for one run of a work of its own."""
+
+    ACKNOWLEDGED = "acknowledged"
+    REFUSED = "refused"
+    UNKNOWN = "unknown"
+
+
+ALLOWED: Final = {Answer.ACKNOWLEDGED: (1,), Answer.REFUSED: (0,), Answer.UNKNOWN: (0, 1)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """What is known when the evidence is read; instants and calls by the work that they are for."""
+
+    marks: Sequence[Mark]
+    read_at: Moment
+    bound_us: int = 2 * SECOND  # a start that is missing for longer is lost
+    due: Mapping[str, Collection[Moment]] = field(default_factory=dict)
+    perhaps: Mapping[str, Collection[Moment]] = field(default_factory=dict)  # due while it was switched on or off
+    skipped: Mapping[str, Collection[tuple[Moment, Moment]]] = field(default_factory=dict)  # first and last instant
+    failed: Mapping[str, Collection[Moment]] = field(default_factory=dict)  # whose run says why it never began
+    calls: Mapping[str, Answer] = field(default_factory=dict)
+    alone: Collection[Collection[str]] = ()  # works of which one instant ends before another begins
+    stored: Mapping[tuple[str, int], str] = field(default_factory=dict)  # states in the store, by run and attempt
+    alive: Collection[str] = ()  # runs whose token a live process carries
+
+    @property
+    def starts(self) -> list[Mark]:
+        return [mark for mark in self.marks if mark.event == START]
+
+    @property
+    def ends(self) -> list[Mark]:
+        return [mark for mark in self.marks if mark.event == END]
+
+    def is_due(self, mark: Mark) -> bool:
+        return any(mark.fire_at in instants.get(mark.work, ()) for instants in (self.due, self.perhaps))
+
+    def is_skipped(self, work: str, at: Moment) -> bool:
+        return any(first <= at <= last for first, last in self.skipped.get(work, ()))
+
+    def is_accounted_for(self, work: str, at: Moment) -> bool:
+        """Without evidence: the store says why nothing ran."""
+        return self.is_skipped(work, at) or at in self.failed.get(work, ())
+
+    def runs_of(self, work: str) -> int:
+        return len({mark.run for mark in self.starts if mark.work == work})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    lost: list[str]
+    double: list[str]
+    early: list[str]
+    overlap: list[str]
+    phantom: list[str]
+    state: list[str]
+    orphan: list[str]
+    late_us: list[int]  # of every first attempt: figures, no faults
+
+    @property
+    def faults(self) -> list[str]:
+        kinds = [each.name for each in fields(self) if each.name != "late_us"]
+        return [f"{kind}: {fault}" for kind in kinds for fault in getattr(self, kind)]
+
+
+def check(history: History) -> Findings:
+    return Findings(
+        lost=[*_lost(history)],
+        double=[*_double(history.starts)],
+        early=[f"{mark} started at {mark.at}" for mark in history.starts if mark.at < mark.fire_at],
+        overlap=[*_overlap(history)],
+        phantom=[*_phantom(history)],
+        state=[*_state(history)],
+        orphan=[f"a process of {run} lives" for run in history.alive],
+        late_us=[mark.at - mark.fire_at for mark in history.starts if mark.attempt == 0],
+    )
+
+
+def _lost(history: History) -> Iterable[str]:
+    ran = {(mark.work, mark.fire_at) for mark in history.starts}
+    for work, instants in history.due.items():
+        for at in instants:
+            is_over = at + history.bound_us < history.read_at
+            if is_over and (work, at) not in ran and not history.is_accounted_for(work, at):
+                yield f"{work} of {at}"
+    for work, answer in history.calls.items():
+        if history.runs_of(work) < min(ALLOWED[answer]):
+            yield f"{work}: the call was {answer}, and nothing ran"
+
+
+def _double(starts: Sequence[Mark]) -> Iterable[str]:
+    """Two starts of one attempt, or two runs of one instant."""
+    for same in _grouped(starts, lambda mark: mark.of).values():
+        if len(same) > 1:
+            yield f"{len(same)} starts of {same[0]}"
+    for same in _grouped(starts, lambda mark: (mark.work, mark.fire_at)).values():
+        if len({mark.run for mark in same}) > 1:
+            yield " and ".join(map(str, same))
+
+
+def _overlap(history: History) -> Iterable[str]:
+    """Attempts of one run; instants of what must be alone. What left no end was killed: nobody knows when."""
+    ended = {mark.of: mark.at for mark in history.ends}
+    attempts = [(mark, _Span(mark.at, ended.get(mark.of, mark.at), str(mark))) for mark in history.starts]
+    groups = [[span for mark, span in attempts if mark.run == run] for run in {mark.run for mark in history.starts}]
+    for works in history.alone:
+        instants = _grouped([mark for mark in history.starts if mark.work in works], lambda mark: mark.fire_at)
+        spans = {mark.of: span for mark, span in attempts}
+        groups.append([_whole([spans[mark.of] for mark in same]) for same in instants.values()])
+    for group in groups:
+        for before, after in pairwise(sorted(group, key=lambda span: span.start)):
+            if after.start < before.end:
+                yield f"{after.what} began before the end of {before.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: Moment
+    end: Moment
+    what: str
+
+
+def _whole(spans: Sequence[_Span]) -> _Span:
+    return _Span(min(span.start for span in spans), max(span.end for span in spans), spans[0].what)
+
+
+def _phantom(history: History) -> Iterable[str]:
+    """What nobody asked for, what was skipped and ran all the same, an end without a start."""
+    for mark in history.starts:
+        if mark.work not in history.calls and not history.is_due(mark):
+            yield f"{mark} was not due"
+        if history.is_skipped(mark.work, mark.fire_at):
+            yield f"{mark} ran though it was skipped"
+    for work, answer in history.calls.items():
+        if history.runs_of(work) > max(ALLOWED[answer]):
+            yield f"{work}: the call was {answer}, and {history.runs_of(work)} ran"
+    begun = {mark.of for mark in history.starts}
+    yield from (f"{mark} ended and never started" for mark in history.ends if mark.of not in begun)
+
+
+def _state(history: History) -> Iterable[str]:
+    """The store says otherwise than the evidence, or something has not ended."""
+    begun, ended = {mark.of for mark in history.starts}, {mark.of for mark in history.ends}
+    for attempt, state in history.stored.items():
+        if state not in ENDED:
+            yield f"{attempt} is {state}"
+        if state == RunState.SUCCEEDED and attempt not in begun & ended:
+            yield f"{attempt} is {state}, and its program never came to its end"
+    if history.stored:
+        yield from (f"{attempt} is not in the store" for attempt in sorted(begun - history.stored.keys()))
+
+
+def _grouped(marks: Iterable[Mark], key: Callable[[Mark], Key]) -> dict[Key, list[Mark]]:
+    found: defaultdict[Key, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        found[key(mark)].append(mark)
+    return found
