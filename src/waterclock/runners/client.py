@@ -23,6 +23,7 @@ from waterclock.runners.worker_line import CONNECT_SECONDS, WorkerLine, connect
 _LOG = logging.getLogger(__name__)
 _RETRY_SECONDS: Final = 0.02
 _RESPAWN_SECONDS: Final = 0.5
+_REACH_SECONDS: Final = 60.0
 _PINGS_PER_LEASE: Final = 6
 
 
@@ -116,17 +117,17 @@ class SupervisorClient:
 
     async def _reach(self) -> "tuple[WorkerLine, wire.Message]":
         """A supervisor that has answered: the one that is there, or else a new one."""
-        deadline = clock.monotonic() + CONNECT_SECONDS
-        spawn_at = 0.0
+        deadline = clock.monotonic() + _REACH_SECONDS
+        spawn_at, pause = 0.0, _RESPAWN_SECONDS
         while clock.monotonic() < deadline:
             with contextlib.suppress(OSError):
                 line = await self._dial()
                 return line, await line.greet(next(self._ids))
-            if (
-                clock.monotonic() >= spawn_at
-            ):  # more than once: the new one may die before it answers, too many leave at once
+            # More than once: the new one may die before it answers. Ever more rarely: a busy machine needs time, not
+            # another interpreter to start.
+            if clock.monotonic() >= spawn_at:
                 await self._spawn_supervisor()
-                spawn_at = clock.monotonic() + _RESPAWN_SECONDS
+                spawn_at, pause = clock.monotonic() + pause, 2 * pause
             await asyncio.sleep(_RETRY_SECONDS)
         raise Unavailable(f"the supervisor in {str(self._state_dir)!r} does not answer")
 
