@@ -1,4 +1,7 @@
-"""Chains of conditions while the engine is killed -9 every two seconds: every edge is taken, and none twice."""
+"""Chains of conditions while the engine is killed -9 every two seconds: every edge is taken, and none twice.
+
+On a busy machine an engine may need longer than that to start: one that has ended no run yet is let live.
+"""
 
 import asyncio
 import threading
@@ -27,7 +30,7 @@ def test_a_thousand_chains_take_every_edge_once_while_the_engine_is_killed(durab
     try:
         server.start()
         url = durable_url or f"sqlite:///{server.data}/waterclock.db"
-        with _killing(server) as kills:
+        with _killing(server, url) as kills:
             asyncio.run(_start(url))
             until(lambda: asyncio.run(_is_over(url)), "the chains have not ended", seconds=150)
         assert kills, "nothing was killed"
@@ -38,15 +41,20 @@ def test_a_thousand_chains_take_every_edge_once_while_the_engine_is_killed(durab
 
 
 @contextmanager
-def _killing(server: Server) -> Iterator[list[float]]:
+def _killing(server: Server, url: str) -> Iterator[list[float]]:
     kills: list[float] = []
     enough = threading.Event()
 
     def kill() -> None:
+        ended = 0
         while not enough.wait(EVERY_SECONDS):
+            now = asyncio.run(_ended(url))
+            if now == ended:
+                continue
             with suppress(ValueError):  # it is just being started again
                 server.kill("engine")
                 kills.append(time.monotonic())
+                ended = now
 
     thread = threading.Thread(target=kill)
     thread.start()
@@ -75,6 +83,12 @@ async def _start(url: str) -> None:
         await world.start_flow()
         await world.start_trigger("out-start", AT_ONCE)
     await database.close()
+
+
+async def _ended(url: str) -> int:
+    """How many attempts have ended so far."""
+    (found,) = await rows(url, "SELECT COUNT(*) AS n FROM attempts WHERE ended_at IS NOT NULL")
+    return int(found["n"])
 
 
 async def _is_over(url: str) -> bool:

@@ -63,7 +63,9 @@ class MariadbServer(DatabaseServer):
         return f"DROP DATABASE {database}"
 
     def _environment(self) -> Mapping[str, str]:
-        return {"LD_LIBRARY_PATH": str(self._usr / f"lib/{platform.machine()}-linux-gnu")}
+        # Each has a TMPDIR of its own, for one that starts removes the temporary tables of all others there.
+        libraries = self._usr / f"lib/{platform.machine()}-linux-gnu"
+        return {"LD_LIBRARY_PATH": str(libraries), "TMPDIR": str(self.folder)}
 
     def _prepare(self) -> None:
         where = (f"--basedir={self._usr}", f"--datadir={self.folder}/data")

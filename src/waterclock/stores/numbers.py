@@ -26,13 +26,18 @@ class Numbers:
         async with self._lock:
             left = self._left.get(kind, range(0))
             if count > len(left):
-                return await self._take_more(kind, left, count - len(left))
+                return await self._take_more(kind, count)
             self._left[kind] = left[count:]
             return left[:count]
 
-    async def _take_more(self, kind: Kind, left: range, missing: int) -> Iterable[int]:
-        asked = max(BLOCKS.get(kind, 1), missing)
+    def forget(self) -> None:
+        """What is left: a server that takes another's place may give the same numbers to somebody else."""
+        self._left.clear()
+
+    async def _take_more(self, kind: Kind, count: int) -> Iterable[int]:
+        asked = max(BLOCKS.get(kind, 1), count)
         last = await self._draw(kind, asked)
-        drawn = range(last - asked + 1, last + 1)
+        left = self._left.get(kind, range(0))  # the draw itself may have made us forget
+        drawn, missing = range(last - asked + 1, last + 1), count - len(left)
         self._left[kind] = drawn[missing:]
         return chain(left, drawn[:missing])

@@ -19,7 +19,7 @@ _MEMORY: Final = frozenset({"", "/:memory:", ":memory:"})
 
 def database_from_url(url: str) -> Database:
     """Not opened yet. The drivers are imported only for their own scheme."""
-    match urlsplit(url).scheme:
+    match _scheme(url):
         case "sqlite":
             return _sqlite(url)
         case "postgresql" | "postgres":
@@ -28,7 +28,15 @@ def database_from_url(url: str) -> Database:
             return _mysql(url)
         case scheme:
             known = ", ".join(KNOWN)
-            raise InvalidInput(f"unknown scheme {scheme!r}; known are {known}", field="database URL", value=url)
+            raise InvalidInput(f"unknown scheme {scheme!r}; known are {known}", field="database URL")
+
+
+def _scheme(url: str) -> str:
+    """Nothing of a URL is shown in an error: it may have a password in it."""
+    try:
+        return urlsplit(url).scheme
+    except ValueError as problem:
+        raise InvalidInput(f"cannot be read: {problem}", field="database URL") from None
 
 
 def _sqlite(url: str) -> Database:

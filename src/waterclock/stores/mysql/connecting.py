@@ -14,6 +14,7 @@ from asyncmy.cursors import DictCursor
 
 from waterclock import clock
 from waterclock.domain.errors import InvalidInput
+from waterclock.stores.places import ReadOnly
 from waterclock.stores.server import ANSWER_SECONDS, BORROW_SECONDS, IDLE_SECONDS, LOCK_SECONDS
 
 # Literals are like what JSON functions return, so that the two can meet; a column's own collation beats both.
@@ -24,6 +25,7 @@ COMMON: Final = (
     f" lock_wait_timeout = {LOCK_SECONDS}, group_concat_max_len = 1000000",
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
 )
+WHO: Final = "SELECT VERSION() AS version, @@global.read_only AS read_only"
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 
 
@@ -71,6 +73,11 @@ def flavour_of(version: str) -> Flavour:
     return flavour
 
 
+def takes_writes(read_only: object) -> bool:
+    """New MariaDBs have words for its degrees, all others 0 and 1; MySQL's super_read_only sets this one, too."""
+    return str(read_only).upper() in ("0", "OFF")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """What a URL says."""
@@ -86,10 +93,15 @@ class Place:
     def from_url(cls, url: str) -> "Place":
         parts = urlsplit(url)
         options = dict(parse_qsl(parts.query))
+        if "," in parts.netloc.rpartition("@")[2]:
+            raise InvalidInput(
+                "each server has a URL of its own: mysql://…@db1/wc,mysql://…@db2/wc", field="database URL"
+            )
         try:
             port = parts.port or 3306
-        except ValueError as problem:
-            raise InvalidInput(str(problem), field="database URL") from problem
+        except ValueError:  # not repeated: a password with a slash in it makes a port of its beginning
+            reason = "the port is no number: mysql://user:password@host:3306/name, in a password / is %2F"
+            raise InvalidInput(reason, field="database URL") from None
         if not (database := unquote(parts.path.removeprefix("/"))):
             raise InvalidInput("names no database: mysql://user:password@host/name", field="database URL")
         return cls(
@@ -101,8 +113,12 @@ class Place:
             unix_socket=options.get("unix_socket"),
         )
 
-    async def connect(self, *, autocommit: bool) -> tuple[Any, Flavour]:
-        """A connection as we want it, within BORROW_SECONDS."""
+    @property
+    def shown(self) -> str:
+        return self.unix_socket or f"{self.host}:{self.port}"
+
+    async def connect(self, *, autocommit: bool, writable: bool) -> tuple[Any, Flavour]:
+        """A connection as we want it, within BORROW_SECONDS; ReadOnly where it must be writable and is not."""
         async with asyncio.timeout(BORROW_SECONDS):
             connection = await asyncmy.connect(
                 host=self.host,
@@ -118,16 +134,19 @@ class Place:
                 connect_timeout=BORROW_SECONDS,
             )
             try:
-                return connection, await _furnished(connection)
+                return connection, await _furnished(connection, writable=writable)
             except BaseException:
                 connection.close()
                 raise
 
 
-async def _furnished(connection: Any) -> Flavour:
+async def _furnished(connection: Any, *, writable: bool) -> Flavour:
     cursor = connection.cursor()
-    await cursor.execute("SELECT VERSION() AS version")
-    flavour = flavour_of((await cursor.fetchone())["version"])
+    await cursor.execute(WHO)
+    found = await cursor.fetchone()
+    if writable and not takes_writes(found["read_only"]):
+        raise ReadOnly
+    flavour = flavour_of(found["version"])
     for statement in (*COMMON, flavour.session, NAMES):
         await cursor.execute(statement)
     return flavour
@@ -140,23 +159,31 @@ class Pool:
         self._connect = connect
         self._free = asyncio.Semaphore(size)
         self._idle: list[tuple[Any, float]] = []
+        self._lent: set[Any] = set()
 
     async def acquire(self) -> Any:
         async with asyncio.timeout(BORROW_SECONDS):
             await self._free.acquire()
         try:
-            return self._idle_one() or await self._connect()
+            connection = self._idle_one() or await self._connect()
         except BaseException:
             self._free.release()
             raise
+        self._lent.add(connection)
+        return connection
 
     def release(self, connection: Any) -> None:
         self._free.release()
+        if connection not in self._lent:
+            _drop(connection)
+            return
+        self._lent.discard(connection)
         if connection.connected:
             self._idle.append((connection, clock.monotonic()))
 
     def clear(self) -> None:
-        """Forget all that are not lent out: they may be dead."""
+        """Forget them all, for they may be dead; one that is lent is dropped when it comes back."""
+        self._lent.clear()
         while self._idle:
             _drop(self._idle.pop()[0])
 

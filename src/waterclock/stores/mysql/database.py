@@ -9,16 +9,16 @@ from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Kind, Row, Topic
 from waterclock.stores.mysql import migrating
 from waterclock.stores.mysql.bell import Bell, Counts
-from waterclock.stores.mysql.connecting import MARIADB, Flavour, Pool
+from waterclock.stores.mysql.connecting import MARIADB, Flavour, Pool, takes_writes
 from waterclock.stores.mysql.faults import DRIVER_ERRORS, meaning
-from waterclock.stores.mysql.places import Places
+from waterclock.stores.mysql.places import MysqlPlaces
 from waterclock.stores.mysql.session import MysqlSession
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.server import BORROW_SECONDS, ServerDatabase, words
+from waterclock.stores.server import BORROW_SECONDS, ConnectionLost, ServerDatabase, words
 
 CONNECTIONS: Final = 10
 DRAW: Final = "UPDATE counters SET value = LAST_INSERT_ID(value + %s) WHERE kind = %s"
-COUNTS: Final = "SELECT kind, value FROM counters WHERE kind LIKE 'wake:%'"
+COUNTS: Final = "SELECT kind, value, @@global.read_only AS read_only FROM counters"
 COUNT_UP: Final = "INSERT INTO counters (kind, value) VALUES (%s, 1) ON DUPLICATE KEY UPDATE value = value + 1"
 _WAKE: Final = "wake:"
 
@@ -28,7 +28,7 @@ class MysqlDatabase(ServerDatabase):
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("MySQL")
-        self._places = Places(url)
+        self._places = MysqlPlaces(url, self._move)
         self._flavour: Flavour = MARIADB
         self._pool = Pool(self._new_connection, connections)
         self._beside = Pool(self._new_connection_beside, 2)
@@ -76,6 +76,11 @@ class MysqlDatabase(ServerDatabase):
         self._pool.clear()
         self._beside.clear()
 
+    async def _move(self) -> None:
+        """To another server: it may not know of numbers that were drawn elsewhere."""
+        self._numbers.forget()
+        await self._suspect()
+
     async def _lent(self, pool: Pool) -> Any:
         if not self._open:
             raise Unavailable("the MySQL store is closed")
@@ -103,8 +108,12 @@ class MysqlDatabase(ServerDatabase):
             await self._alone("wake", COUNT_UP, (f"{_WAKE}{topic}",))
 
     async def _counts(self) -> Counts:
+        """They are asked for so often that they tell, too, whether this server is still the one that takes writes."""
         rows, _ = await self._alone("wake", COUNTS, None)
-        return {row["kind"].removeprefix(_WAKE): row["value"] for row in rows}
+        if self._places.several and not all(takes_writes(row["read_only"]) for row in rows):
+            await self._suspect()  # whoever only reads would never notice, nor would a user who may write nevertheless
+            raise ConnectionLost("the server has turned read-only")
+        return {row["kind"].removeprefix(_WAKE): row["value"] for row in rows if row["kind"].startswith(_WAKE)}
 
     async def _alone(self, name: str, sql: str, values: tuple[object, ...] | None) -> tuple[Sequence[Row], int]:
         """One statement, committed at once: its rows, and LAST_INSERT_ID."""

@@ -13,12 +13,13 @@ from waterclock.stores.server import ConnectionLost, RolledBack, words
 DRIVER_ERRORS: Final = (errors.MySQLError, OSError, TimeoutError, EOFError)
 
 _DUPLICATE: Final = frozenset({1062, 1586})
-# A deadlock, a lock waited for too long, a row that changed under a snapshot.
-_ROLLED_BACK: Final = frozenset({1213, 1205, 1020})
+# A deadlock, a lock waited for too long, a row that changed under a snapshot, a group of servers that disagreed.
+_ROLLED_BACK: Final = frozenset({1213, 1205, 1020, 3101})
 # Too many connections, out of memory or disk, interrupted by its time-out.
 _BUSY: Final = frozenset({1040, 1203, 1021, 1037, 1038, 1041, 1114, 1317, 1969, 3024})
-# The last two: read-only after a failover, so that another server of the same URL takes writes now.
-_LOST: Final = frozenset({1053, 1077, 1152, 1153, 1158, 1159, 1160, 1161, 1184, 1927, 4031, 1290, 1836})
+# Takes no writes, or has left its group: after a failover another server of the same setting does.
+_NOT_HERE: Final = frozenset({1290, 1792, 1836, 3100, 1047, 3032})
+_LOST: Final = frozenset({1053, 1077, 1152, 1153, 1158, 1159, 1160, 1161, 1184, 1927, 4031}) | _NOT_HERE
 _CLIENT: Final = range(2000, 3000)  # raised on this side: cannot connect, gone away, lost while it answered
 
 

@@ -1,49 +1,32 @@
-"""The servers that a store's URL names: one of them takes writes, and the first such that answers is used."""
+"""The servers of a setting for MySQL: `mysql://user@db1/wc,mysql://user@db2/wc`."""
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.stores.mysql.connecting import Flavour, Place
 from waterclock.stores.mysql.faults import DRIVER_ERRORS
+from waterclock.stores.places import Places
 
 _BETWEEN: Final = re.compile(r",(?=(?:mysql|mariadb)://)")  # a password may have commas, too
-READ_ONLY: Final = "SELECT @@global.read_only AS read_only"
 
 
-class Places:
-    """`mysql://db1/wc,mysql://db2/wc`, tried in this order for every new connection."""
+class MysqlPlaces:
+    """They are to hold one database, which one of them takes writes to."""
 
-    def __init__(self, urls: str) -> None:
-        self._places = [Place.from_url(url) for url in _BETWEEN.split(urls)]
-        names = {place.database for place in self._places}
+    def __init__(self, urls: str, moved: Callable[[], Awaitable[None]]) -> None:
+        places = [Place.from_url(url) for url in _BETWEEN.split(urls)]
+        names = {place.database for place in places}
         if len(names) > 1:
             raise InvalidInput(f"names different databases: {', '.join(sorted(names))}", field="database URL")
         (self.database,) = names
+        self._places = Places([(place.shown, place) for place in places], DRIVER_ERRORS, moved)
+
+    @property
+    def several(self) -> bool:
+        return self._places.several
 
     async def connect(self, *, autocommit: bool) -> tuple[Any, Flavour]:
-        *others, last = self._places
-        for place in others:
-            try:
-                return await self._connect(place, autocommit=autocommit)
-            except DRIVER_ERRORS:
-                continue
-        return await self._connect(last, autocommit=autocommit)
-
-    async def _connect(self, place: Place, *, autocommit: bool) -> tuple[Any, Flavour]:
-        """One that only follows another is of no use: with several, it is passed over."""
-        connection, flavour = await place.connect(autocommit=autocommit)
-        if len(self._places) > 1 and await _is_read_only(connection):
-            connection.close()
-            raise ConnectionRefusedError(f"{place.host}:{place.port} is read-only")
-        return connection, flavour
-
-
-async def _is_read_only(connection: Any) -> bool:
-    try:
-        cursor = connection.cursor()
-        await cursor.execute(READ_ONLY)
-        return bool((await cursor.fetchone())["read_only"])
-    except BaseException:
-        connection.close()
-        raise
+        """With one server alone the caller hears from its statements that it takes no writes, and can still read."""
+        return await self._places.first(lambda place: place.connect(autocommit=autocommit, writable=self.several))

@@ -6,17 +6,17 @@ import secrets
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
 import asyncpg
 
 from waterclock import clock
-from waterclock.domain.errors import InvalidInput, Unavailable
+from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
+from waterclock.stores.postgres.places import PostgresPlaces
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
     ANSWER_SECONDS,
@@ -52,6 +52,12 @@ _SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
+_HOW: Final = {
+    "timeout": BORROW_SECONDS,
+    "server_settings": _SETTINGS,
+    "statement_cache_size": 1000,
+    "max_cached_statement_lifetime": 0,
+}
 
 
 class PostgresDatabase(ServerDatabase):
@@ -59,20 +65,18 @@ class PostgresDatabase(ServerDatabase):
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
-        self._url = url
+        self._places = PostgresPlaces(url, self._move)
         self._connections = connections
         self._me = secrets.token_hex(6)
         self._pool: asyncpg.Pool | None = None
         self._beside: asyncpg.Pool | None = None
         self._numbers = Numbers(self._draw)
-        self._listener = Listener(self._connect, self._me, self._listeners)
+        self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
 
     async def open(self) -> None:
         try:
             self._pool = await self._new_pool(self._connections)
             self._beside = await self._new_pool(1)
-        except (asyncpg.ClientConfigurationError, ValueError) as problem:
-            raise InvalidInput(str(problem), field="database URL") from problem
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
@@ -129,6 +133,13 @@ class PostgresDatabase(ServerDatabase):
         if self._pool is not None:
             await self._pool.expire_connections()
 
+    async def _move(self) -> None:
+        """To another server: it may not know of numbers that were drawn elsewhere."""
+        self._numbers.forget()
+        for pool in (self._pool, self._beside):
+            if pool is not None:
+                await pool.expire_connections()
+
     async def _draw(self, kind: Kind, count: int) -> int:
         if self._beside is None:
             raise Unavailable("the PostgreSQL store is closed")
@@ -141,34 +152,24 @@ class PostgresDatabase(ServerDatabase):
 
     async def _new_pool(self, size: int) -> asyncpg.Pool:
         return await asyncpg.create_pool(
-            self._url,
+            connect=self._places.connect,
             min_size=1,
             max_size=size,
             init=_lend,
-            reset=_leave,
+            reset=self._leave,
             command_timeout=ANSWER_SECONDS,
-            **self._how(),
+            **_HOW,
         )
 
     async def _connect(self) -> Any:
-        connection = await asyncpg.connect(self._url, **self._how())
+        connection = await self._places.connect(**_HOW)
         await _prepare(connection)
         return connection
 
-    def _how(self) -> dict[str, Any]:
-        return {
-            "timeout": BORROW_SECONDS,
-            "server_settings": _SETTINGS,
-            "statement_cache_size": 1000,
-            "max_cached_statement_lifetime": 0,
-            **({"target_session_attrs": "read-write"} if _names_several(self._url) else {}),
-        }
-
-
-def _names_several(url: str) -> bool:
-    """Then one of them takes writes, unless the URL itself says which is wanted."""
-    parts = urlsplit(url)
-    return "," in parts.netloc.rpartition("@")[2] and "target_session_attrs" not in parts.query
+    async def _leave(self, connection: Any) -> None:
+        """Its transaction has ended, and nothing else changes a connection: save the round trip of a reset."""
+        if self._places.has_left(connection):
+            await self._suspect()
 
 
 async def _prepare(connection: Any) -> None:
@@ -189,7 +190,3 @@ async def _lend(connection: Any) -> None:
     await _prepare(connection)
     if connection.get_server_version().major >= 17:
         await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
-
-
-async def _leave(_connection: object) -> None:
-    """Every transaction has ended when a connection comes back, and nothing else changes it: save the round trip."""

@@ -17,10 +17,16 @@ AWAY_SECONDS: Final = 0.5  # between two tries to come back
 
 
 class Listener:
-    """`connect` makes a connection of its own; `me` marks our own messages, which our process has heard already."""
+    """`connect` makes a connection of its own; `me` marks our own messages, which our process has heard already.
 
-    def __init__(self, connect: Callable[[], Any], me: str, listeners: Listeners) -> None:
+    `has_left` tells of a connection whether its server takes no writes any more: nobody will be heard there.
+    """
+
+    def __init__(
+        self, connect: Callable[[], Any], has_left: Callable[[Any], bool], me: str, listeners: Listeners
+    ) -> None:
         self._connect = connect
+        self._has_left = has_left
         self._me = me
         self._listeners = listeners
         self._task: asyncio.Task[None] | None = None
@@ -63,7 +69,9 @@ class Listener:
                     await lost.wait()
             except TimeoutError:
                 await connection.execute("SELECT 1", timeout=CHECK_SECONDS)
-        raise asyncpg.InterfaceError("the listening connection was closed")
+                if self._has_left(connection):
+                    break
+        raise asyncpg.InterfaceError("the listening connection is of no use any more")
 
     def _hear(self, _connection: object, _pid: int, _channel: str, payload: str) -> None:
         sender, _, topics = payload.partition(":")
