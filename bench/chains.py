@@ -1,4 +1,4 @@
-"""N chains of no-op steps due at one instant, until all have ended; beside bare runs of the program and `subprocess`."""
+"""N chains of no-op steps due at one instant, until all have ended; beside bare runs of their program, `subprocess`."""
 
 import argparse
 import asyncio
@@ -56,10 +56,10 @@ def run(given: argparse.Namespace) -> None:
         steps_per_second=round(steps / chains, 1),
         bare_runs_per_second=round(steps / bare, 1),
         subprocess_4_threads=round(steps / plain, 1),
-        overhead_per_step_ms=round((chains - bare) / steps * 1_000, 2),
-        ratio_to_bare=round(statistics.median(bare / chains for chains, bare, _ in seconds), 2),
-        ratio_to_subprocess=round(statistics.median(plain / chains for chains, _, plain in seconds), 2),
-        rounds=[tuple(round(each, 2) for each in one) for one in seconds],
+        overhead_per_step_ms=round(statistics.median(c - b for c, b, _ in seconds) / steps * 1_000, 2),
+        ratio_to_bare=round(statistics.median(b / c for c, b, _ in seconds), 2),
+        ratio_to_subprocess=round(statistics.median(p / c for c, _, p in seconds), 2),
+        rounds_seconds=[tuple(round(each, 2) for each in one) for one in seconds],
     )
 
 
