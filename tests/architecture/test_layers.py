@@ -12,6 +12,7 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "domain": (),
     "clock": ("domain",),
     "settings": ("domain",),
+    "triggers": ("domain", "clock"),
     "stores": ("domain", "clock", "settings"),
     "runners": ("domain", "clock", "settings"),
     "notices": ("domain", "clock", "settings"),

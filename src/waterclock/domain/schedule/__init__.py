@@ -8,10 +8,12 @@ from waterclock.domain.schedule.combined import Combined, How
 from waterclock.domain.schedule.cron import Cron
 from waterclock.domain.schedule.every import Every
 from waterclock.domain.schedule.excluding import Excluding
+from waterclock.domain.schedule.fielded import Fielded
 from waterclock.domain.schedule.jittered import Jittered
 from waterclock.domain.schedule.moment import from_us, to_us
 from waterclock.domain.schedule.once import Once
 from waterclock.domain.schedule.parse import parse_schedule
+from waterclock.domain.schedule.stepped import Stepped
 
 __all__ = [
     "Bounded",
@@ -21,12 +23,14 @@ __all__ = [
     "Cron",
     "Every",
     "Excluding",
+    "Fielded",
     "Fold",
     "Gap",
     "How",
     "Jittered",
     "Once",
     "Schedule",
+    "Stepped",
     "Unit",
     "from_json",
     "from_us",

@@ -12,9 +12,11 @@ from waterclock.domain.schedule.combined import Combined, How
 from waterclock.domain.schedule.cron import Cron
 from waterclock.domain.schedule.every import Every
 from waterclock.domain.schedule.excluding import Excluding
+from waterclock.domain.schedule.fielded import NAMES, Fielded
 from waterclock.domain.schedule.jittered import Jittered
 from waterclock.domain.schedule.moment import from_us, span_us, to_us
 from waterclock.domain.schedule.once import Once
+from waterclock.domain.schedule.stepped import Stepped
 
 Json = dict[str, Any]
 DEEPEST: Final = 20
@@ -28,14 +30,19 @@ def to_json(schedule: Schedule) -> Json:
             return {"kind": "every", "interval": span_us(interval), "anchor": to_us(anchor)}
         case Cron():
             return {"kind": "cron", "expression": schedule.expression} | _zone_to_json(schedule)
+        case Fielded():
+            return {"kind": "fielded"} | {name: getattr(schedule, name) for name in NAMES} | _zone_to_json(schedule)
         case Calendar():
             return _calendar_to_json(schedule)
+        case Stepped():
+            return _stepped_to_json(schedule)
         case Combined(how=how, schedules=schedules):
             return {"kind": "combined", "how": how.value, "schedules": [to_json(each) for each in schedules]}
         case Bounded(schedule=inner, start=start, end=end):
             return {"kind": "bounded", "start": _us(start), "end": _us(end), "schedule": to_json(inner)}
-        case Jittered(schedule=inner, most=most, seed=seed):
-            return {"kind": "jittered", "most": span_us(most), "seed": seed, "schedule": to_json(inner)}
+        case Jittered(schedule=inner, most=most, seed=seed, end=end):
+            kept: Json = {"kind": "jittered", "most": span_us(most), "seed": seed, "schedule": to_json(inner)}
+            return kept if end is None else kept | {"end": to_us(end)}
         case Excluding(schedule=inner, dates=dates, timezone=timezone):
             days = sorted(day.isoformat() for day in dates)
             return {"kind": "excluding", "dates": days, "timezone": timezone, "schedule": to_json(inner)}
@@ -69,12 +76,26 @@ def _cron(data: Mapping[str, Any], depth: int) -> Schedule:
     return Cron(expression=data["expression"], **_zone_from_json(data))
 
 
+def _fielded(data: Mapping[str, Any], depth: int) -> Schedule:
+    return Fielded(**{name: data[name] for name in NAMES}, **_zone_from_json(data))
+
+
 def _calendar(data: Mapping[str, Any], depth: int) -> Schedule:
     return Calendar(
         unit=Unit(data["unit"]),
         every=data["every"],
         at=time.fromisoformat(data["at"]),
         on=tuple(data["on"]),
+        anchor=date.fromisoformat(data["anchor"]),
+        **_zone_from_json(data),
+    )
+
+
+def _stepped(data: Mapping[str, Any], depth: int) -> Schedule:
+    return Stepped(
+        months=data["months"],
+        days=data["days"],
+        at=time.fromisoformat(data["at"]),
         anchor=date.fromisoformat(data["anchor"]),
         **_zone_from_json(data),
     )
@@ -90,7 +111,8 @@ def _bounded(data: Mapping[str, Any], depth: int) -> Schedule:
 
 def _jittered(data: Mapping[str, Any], depth: int) -> Schedule:
     most = timedelta(microseconds=data["most"])
-    return Jittered(schedule=_read(data["schedule"], depth), most=most, seed=data["seed"])
+    end = _moment(data.get("end"))
+    return Jittered(schedule=_read(data["schedule"], depth), most=most, seed=data["seed"], end=end)
 
 
 def _excluding(data: Mapping[str, Any], depth: int) -> Schedule:
@@ -109,7 +131,17 @@ def _calendar_to_json(schedule: Calendar) -> Json:
     } | _zone_to_json(schedule)
 
 
-def _zone_to_json(schedule: Cron | Calendar) -> Json:
+def _stepped_to_json(schedule: Stepped) -> Json:
+    return {
+        "kind": "stepped",
+        "months": schedule.months,
+        "days": schedule.days,
+        "at": schedule.at.isoformat(),
+        "anchor": schedule.anchor.isoformat(),
+    } | _zone_to_json(schedule)
+
+
+def _zone_to_json(schedule: Cron | Fielded | Calendar | Stepped) -> Json:
     return {"timezone": schedule.timezone, "gap": schedule.gap.value, "fold": schedule.fold.value}
 
 
@@ -129,7 +161,9 @@ READERS: Final[dict[str, Callable[[Mapping[str, Any], int], Schedule]]] = {
     "once": _once,
     "every": _every,
     "cron": _cron,
+    "fielded": _fielded,
     "calendar": _calendar,
+    "stepped": _stepped,
     "combined": _combined,
     "bounded": _bounded,
     "jittered": _jittered,

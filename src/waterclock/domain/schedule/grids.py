@@ -1,9 +1,10 @@
-"""Days at regular distances from an anchor: every n days, every n weeks on weekdays, every n months on days.
+"""Days at regular distances from an anchor: every n days, every n weeks on weekdays, every n months on days;
+and days that are simply listed.
 
 Days are counted from 1970-01-01, months as in `waterclock.domain.cron.months`; a grid never reaches before its anchor.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from waterclock.domain.cron.months import END_DAY, FIRST_DAY, LENGTHS, MONTH_STARTS, MONTHS
@@ -119,6 +120,24 @@ class EveryMonths:
         length = LENGTHS[month]
         mask = self.days & ((1 << length) - 1)
         return mask | 1 << (length - 1) if self.days >> length else mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """Days that no formula gives, in ascending order."""
+
+    days: tuple[int, ...]
+
+    def next(self, day: int) -> int | None:
+        place = bisect_left(self.days, day)
+        return self.days[place] if place < len(self.days) else None
+
+    def previous(self, day: int) -> int | None:
+        place = bisect_right(self.days, day)
+        return self.days[place - 1] if place else None
+
+    def count(self, begin: int, end: int) -> int:
+        return max(bisect_left(self.days, end) - bisect_left(self.days, begin), 0)
 
 
 def _month_of(day: int) -> int:

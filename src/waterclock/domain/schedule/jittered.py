@@ -1,15 +1,15 @@
 """Jitter without memory: each fire is put off by a share of the span that its own instant decides.
 
-A fire is never put off past the next one, so jittered fires keep their order and their number.
+A fire is never put off past the next one nor past the end, so jittered fires keep their order and their number.
 """
 
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.schedule.base import Count, InMicroseconds, Schedule
-from waterclock.domain.schedule.moment import span_us
+from waterclock.domain.schedule.moment import span_us, to_us
 
 MILLISECOND = 1_000
 
@@ -21,12 +21,15 @@ class Jittered(InMicroseconds):
     schedule: Schedule
     most: timedelta
     seed: str = ""
+    end: datetime | None = None
     _most: int = field(init=False, compare=False, repr=False)
+    _end: int | None = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.most < timedelta(0):
             raise InvalidInput("must not be negative", field="jitter", value=self.most)
         object.__setattr__(self, "_most", span_us(self.most))
+        object.__setattr__(self, "_end", None if self.end is None else to_us(self.end))
 
     def next_after_us(self, us: int) -> int | None:
         nominal = self.schedule.last_at_or_before_us(us)
@@ -55,6 +58,8 @@ class Jittered(InMicroseconds):
     def _put_off(self, nominal: int) -> int:
         following = self.schedule.next_after_us(nominal)
         span = self._most if following is None else min(self._most, following - nominal)
+        if self._end is not None:
+            span = max(min(span, self._end - nominal), 0)
         digest = blake2b(f"{self.seed}:{nominal}".encode(), digest_size=8).digest()
         share = int.from_bytes(digest, "big") * span >> 64
         return nominal + share // MILLISECOND * MILLISECOND

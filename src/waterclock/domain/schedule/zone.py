@@ -3,7 +3,8 @@
 Asking zoneinfo costs a microsecond and a datetime each time; a search asks these tables instead.
 """
 
-from datetime import datetime
+import re
+from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,6 +15,7 @@ from waterclock.domain.errors import BadSchedule
 STRETCH_BITS: Final = 25
 SAMPLE: Final = 86_400
 LONGEST_NAME: Final = 64
+_OFFSET: Final = re.compile(r"UTC([+-])([01][0-9]|2[0-3]):([0-5][0-9])(?::([0-5][0-9]))?", re.ASCII)
 
 
 class Segment(NamedTuple):
@@ -26,13 +28,13 @@ class Segment(NamedTuple):
 
 
 class Zone:
-    """Facts about one IANA zone. What it keeps is a cache of them: two zones of one name answer alike."""
+    """Facts about one zone. What it keeps is a cache of them: two zones of one name answer alike."""
 
-    __slots__ = ("_info", "_stretches", "name")
+    __slots__ = ("_stretches", "info", "name")
 
-    def __init__(self, name: str, info: ZoneInfo) -> None:
+    def __init__(self, name: str, info: tzinfo) -> None:
         self.name = name
-        self._info = info
+        self.info = info
         self._stretches: dict[int, tuple[Segment, ...]] = {}
 
     def segment(self, second: int) -> Segment:
@@ -46,7 +48,7 @@ class Zone:
         raise AssertionError("a stretch covers all its seconds")
 
     def offset(self, second: int) -> int:
-        offset = datetime.fromtimestamp(second, self._info).utcoffset()
+        offset = datetime.fromtimestamp(second, self.info).utcoffset()
         return 0 if offset is None else offset.days * 86_400 + offset.seconds
 
     def _work_out(self, stretch: int) -> tuple[Segment, ...]:
@@ -80,3 +82,14 @@ def find_zone(name: str) -> Zone:
         return Zone(name, ZoneInfo(name))
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise BadSchedule(str(name)[:LONGEST_NAME], "no such time zone", part="timezone", value=name) from error
+
+
+@lru_cache(maxsize=1024)
+def find_zone_or_offset(name: str) -> Zone:
+    """The zone of an IANA name or, where programs hand in zones of their own, of an offset such as `UTC+09:00`."""
+    match = _OFFSET.fullmatch(name)
+    if match is None:
+        return find_zone(name)
+    hours, minutes, seconds = (int(part or 0) for part in match.groups()[1:])
+    offset = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    return Zone(name, timezone(-offset if match[1] == "-" else offset))
