@@ -29,7 +29,7 @@ up: venv ## serve on http://127.0.0.1:8470
 # A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
 test: venv ## all tests but the heavy ones, with the servers that they need
 	@tools/install-mariadb
-	.venv/bin/python -m pytest -m "not heavy" -n auto --maxprocesses 4 --dist loadfile $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m "not heavy" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
