@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from waterclock.app.compose import SCHEDULER, EngineProcess
+from waterclock.app.engine_process import SCHEDULER, EngineProcess
 from waterclock.engine.loop import Duty, Loop
 from waterclock.settings import Settings
 from waterclock.stores.base import Database

@@ -1,6 +1,7 @@
 """Processes: `up` is a small parent that keeps an API process and an engine process alive; each can run alone.
 
 The process that answers HTTP never waits on programs: those belong to the engine's supervisor, which outlives both.
+Each process imports what its own role needs, and no more: that is most of the time that it takes to start.
 """
 
 import asyncio
@@ -12,8 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final
 
-from waterclock.app.compose import SCHEDULER, WORKER, EngineProcess, Folders, build_services
-from waterclock.app.first_start import first_start
+from waterclock.app.folders import Folders
 from waterclock.app.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.domain.errors import NotAllowed, Unavailable
 from waterclock.settings import Settings, load
@@ -36,16 +36,16 @@ def api(settings: Settings) -> int:
 
 
 def scheduler(settings: Settings) -> int:
-    return asyncio.run(_with_database(settings, _engine(frozenset({SCHEDULER}))))
+    return asyncio.run(_with_database(settings, _engine("scheduler")))
 
 
 def worker(settings: Settings) -> int:
-    return asyncio.run(_with_database(settings, _engine(frozenset({WORKER}))))
+    return asyncio.run(_with_database(settings, _engine("worker")))
 
 
 def engine(settings: Settings) -> int:
     """Scheduler and worker in one process: what is due is pushed from one to the other without a detour."""
-    return asyncio.run(_with_database(settings, _engine(frozenset({SCHEDULER, WORKER}))))
+    return asyncio.run(_with_database(settings, _engine("scheduler", "worker")))
 
 
 def migrate(settings: Settings) -> Sequence[str]:
@@ -67,6 +67,8 @@ def supervisor(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings, database: Database, stopped: asyncio.Event) -> None:
+    from waterclock.app.compose import build_services
+    from waterclock.app.first_start import first_start
     from waterclock.app.serving import serve_faces
 
     services = build_services(settings, database)
@@ -74,10 +76,12 @@ async def _serve(settings: Settings, database: Database, stopped: asyncio.Event)
     await serve_faces(settings, database, services, stopped, _say_ready)
 
 
-def _engine(roles: frozenset[str]) -> Callable[[Settings, Database, asyncio.Event], Coroutine[Any, Any, None]]:
+def _engine(*roles: str) -> Callable[[Settings, Database, asyncio.Event], Coroutine[Any, Any, None]]:
     async def run(settings: Settings, database: Database, stopped: asyncio.Event) -> None:
+        from waterclock.app.engine_process import WORKER, EngineProcess
+
         with _only_worker(settings) if WORKER in roles else contextlib.nullcontext():
-            process = EngineProcess(settings, database, roles)
+            process = EngineProcess(settings, database, frozenset(roles))
             await process.start()
             _say_ready("engine")
             await stopped.wait()
@@ -157,6 +161,9 @@ async def _opened(settings: Settings) -> AsyncIterator[Database]:
 
 async def _prepare(settings: Settings) -> None:
     """What can be wrong is said here, by the parent, before any child starts."""
+    from waterclock.app.compose import build_services
+    from waterclock.app.first_start import first_start
+
     _log_to_stderr()
     async with _opened(settings) as database:
         await first_start(build_services(settings, database).access, settings.data_dir)

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Callable
 
 from waterclock.app.auditing import audited
-from waterclock.app.compose import Folders, Services
+from waterclock.app.compose import Services
+from waterclock.app.folders import Folders
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
 from waterclock.faces.chains.routes import chain_routes
