@@ -61,7 +61,7 @@ async def start_chain(tx: Tx, *, org_id: int, chain_id: int, requested_by: str, 
     )
     wire_id = await start_alone(tx, start)
     made = await tx.fetch_one("flow_run_by_wire_id", {"wire_id": wire_id, "org_id": org_id})
-    return int(made["id"]) if made else 0
+    return int(_known(made, wire_id)["id"])
 
 
 async def stop_chain_run(tx: Tx, *, org_id: int, run_id: int, rules: Mapping[str, FireRules]) -> None:
@@ -122,7 +122,7 @@ async def _chain_of(tx: Tx, run: FlowRun) -> Chain | None:
     return await get_chain(tx, org_id=run.org_id, chain_id=found[0]["id"]) if found else None
 
 
-def _known(row: Row | None, run_id: int) -> Row:
+def _known(row: Row | None, run_id: int | str) -> Row:
     if row is None:
         raise NotFound("chain run", run_id)
     return row
