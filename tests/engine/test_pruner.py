@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.stores.chaining import Chaining
+from tests.stores.programming import Program
 from tests.stores.telling import Telling
 from tests.stores.test_audit import CALL
 from waterclock import clock
@@ -16,6 +17,7 @@ from waterclock.domain.outcome import Beginning
 from waterclock.engine.pruner import BREATH_SECONDS, REST_SECONDS, Pruner
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.ops import audit
+from waterclock.stores.ops.access import create_organisation
 from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.messages import read_messages
 from waterclock.stores.ops.reading import FROM_THE_NEWEST
@@ -40,6 +42,26 @@ async def test_the_audit_is_kept_as_long_as_was_said(database: Database) -> None
     assert [await pruner.tick() for _ in range(2)] == [BREATH_SECONDS, REST_SECONDS]
     kept = await database.read(audit.list_audit, org_id=1, sought=Sought(), before=FROM_THE_NEWEST, limit=9)
     assert [each.entry.request_id for each in kept] == ["1", "9"]
+
+
+async def test_a_programs_pruner_leaves_everything_to_a_server_that_shares_its_store(database: Database) -> None:
+    program = await Program.on(database)
+    await program.add(program.until_now())
+    await program.fire()
+    await program.run_all()
+    program.pass_time(100 * 86_400)
+    await database.write(create_organisation, account="123456789012", name="first")
+    assert await Pruner(database, keep_days=90, yields_to_server=True).tick() == REST_SECONDS
+    assert await Pruner(database, keep_days=90).tick() == BREATH_SECONDS
+
+
+async def test_a_programs_pruner_prunes_where_there_is_no_server(database: Database) -> None:
+    program = await Program.on(database)
+    await program.add(program.until_now())
+    await program.fire()
+    await program.run_all()
+    program.pass_time(100 * 86_400)
+    assert await Pruner(database, keep_days=90, yields_to_server=True).tick() == BREATH_SECONDS
 
 
 async def test_a_chains_logs_go_with_its_runs_when_its_tag_says_so(database: Database, tmp_path: Path) -> None:

@@ -20,11 +20,11 @@ class Tally:
     active: int = 0  # those that hold a slot
 
 
-def admit(spec: JobSpec, tally: Tally) -> Admission:
-    """The cap counts what waits, too, so that nobody overtakes the queue."""
+def admit(spec: JobSpec, tally: Tally, *, in_turn: bool = False) -> Admission:
+    """The cap counts what waits, too: nobody overtakes the queue. `in_turn`: it may wait, whatever the job says."""
     if spec.max_concurrent == NO_CAP or tally.live < spec.max_concurrent:
         return Admission.START
-    return Admission.WAIT if spec.queueing else Admission.REFUSE
+    return Admission.WAIT if spec.queueing or in_turn else Admission.REFUSE
 
 
 def free_slots(spec: JobSpec, tally: Tally) -> int | None:

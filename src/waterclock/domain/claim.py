@@ -19,6 +19,16 @@ class Claimant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Taker:
+    """A node that has room for so many runs of a queue: what it fires itself it may have at once, without a claim."""
+
+    node: str
+    host: str
+    room: int
+    ttl_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
     """An attempt that is ours until its lease ends, and the version of the job that it runs."""
 

@@ -22,12 +22,14 @@ class JobSpec:
     queueing: bool = False  # over the cap: wait, instead of being refused
     retries: int = 0
     retry_delay_seconds: float = 0.0
+    retry_doubles: bool = False  # each delay twice the one before, up to an hour
     timeout_seconds: int | None = None
     notify_after_seconds: int | None = None
     queue: str = "default"
     labels: tuple[str, ...] = ()
     python_modules: str | None = None  # its own cached virtual environment
     limits: Mapping[str, int] = field(default_factory=dict)
+    call: object = None  # of a callable of the library: what it is called with, as that face keeps it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import RunState
 
 WORKER_LOST: Final = "worker lost: its lease ran out before it reported an end"
+LONGEST_DELAY_SECONDS: Final = 3_600.0  # of delays that double
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,7 @@ class Outcome:
     bookmark: str | None = None  # what a program that ended well left for the next run of its job
     bookmark_refused: str | None = None  # why what it left cannot be saved
     final: bool = False  # no other attempt follows, whatever retries or probes are left
+    job_id: int | None = None  # where the one who ran it knows it: then nobody has to look it up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +51,21 @@ class Retry:
 
 
 def plan_retry(
-    *, was: RunState, ended: RunState, number: int, retries: int, delay_seconds: float, now: Moment
+    *,
+    was: RunState,
+    ended: RunState,
+    number: int,
+    retries: int,
+    delay_seconds: float,
+    now: Moment,
+    doubles: bool = False,
 ) -> Retry | None:
     """Only FAILED is tried again: a time-out would time out again, a stop was asked for."""
     if ended is not RunState.FAILED or was is RunState.STOPPING or number >= retries:
         return None
-    return Retry(number=number + 1, due_at=now + seconds(delay_seconds))
+    delay = _doubled(delay_seconds, number) if doubles else delay_seconds
+    return Retry(number=number + 1, due_at=now + seconds(delay))
+
+
+def _doubled(delay_seconds: float, times: int) -> float:
+    return min(delay_seconds * 2.0 ** min(times, 64), LONGEST_DELAY_SECONDS)

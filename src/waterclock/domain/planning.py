@@ -1,9 +1,9 @@
 """What to do about due instants, in time or missed: one pure decision, bounded however long the outage was."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.schedule.base import Schedule
@@ -12,6 +12,7 @@ from waterclock.domain.schedule.moment import from_us, span_us, to_us
 # One plan fires at most so many instants that are in time; what is left is still due and belongs to the next plan.
 MOST_IN_TIME: Final = 1_000
 MOST_CAP: Final = 10_000
+COALESCED: Final = "run together with the one of"
 
 
 class Policy(Enum):
@@ -24,13 +25,19 @@ class Policy(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Misfire:
-    """A fire later than `grace` is missed; `cap` bounds how many missed ones policy ALL makes up for."""
+    """A fire later than `grace` is missed; `cap` bounds how many missed ones policy ALL makes up for.
+
+    `coalesce`: of all that are due only the latest counts, whether it runs or is missed; the policy is not asked.
+    """
 
     policy: Policy = Policy.ONE
     grace: timedelta = timedelta(seconds=60)
     cap: int = 100
+    coalesce: bool = False
+    grace_us: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "grace_us", span_us(self.grace))
         if self.grace < timedelta(0):
             raise InvalidInput("must not be negative", field="grace", value=self.grace)
         if not 1 <= self.cap <= MOST_CAP:
@@ -57,22 +64,58 @@ class Plan:
     next_at: datetime | None = None
 
 
+class Moments(NamedTuple):
+    """A plan in epoch microseconds."""
+
+    fires: tuple[int, ...]
+    skips: tuple[SkipSpan, ...]
+    next_at: int | None
+
+
 def plan(schedule: Schedule, due: datetime, now: datetime, misfire: Misfire) -> Plan:
     """Decide every instant from `due` (itself a fire, whatever the schedule says today) to `now`."""
+    fires, skips, next_at = plan_us(schedule, to_us(due), to_us(now), misfire)
+    return Plan(
+        fires=tuple(from_us(us) for us in fires), skips=skips, next_at=None if next_at is None else from_us(next_at)
+    )
+
+
+def plan_us(schedule: Schedule, due: int, now: int, misfire: Misfire) -> Moments:
+    """The same as `plan`."""
     if now < due:
-        return Plan(next_at=due)
-    due_us, now_us = to_us(due), to_us(now)
-    last_missed = _last_missed(schedule, due_us, now_us - span_us(misfire.grace) - 1)
-    in_time = _in_time(schedule, due_us if last_missed is None else last_missed, now_us, last_missed is None)
+        return Moments((), (), due)
+    if misfire.coalesce:
+        return _coalesced(schedule, due, now, misfire)
+    last_missed = _last_missed(schedule, due, now - misfire.grace_us - 1)
+    in_time = _in_time(schedule, due if last_missed is None else last_missed, now, last_missed is None)
     caught_up: tuple[int, ...] = ()
     if last_missed is not None:
-        caught_up = _caught_up(schedule, due_us, last_missed, _allowance(misfire, bool(in_time)))
-    fires = caught_up + in_time
-    return Plan(
-        fires=tuple(from_us(us) for us in fires),
-        skips=() if last_missed is None else _skips(schedule, due_us, last_missed, caught_up, misfire),
-        next_at=schedule.next_after(from_us(in_time[-1]) if len(in_time) == MOST_IN_TIME else now),
+        caught_up = _caught_up(schedule, due, last_missed, _allowance(misfire, bool(in_time)))
+    return Moments(
+        caught_up + in_time,
+        () if last_missed is None else _skips(schedule, due, last_missed, caught_up, misfire),
+        schedule.next_after_us(in_time[-1] if len(in_time) == MOST_IN_TIME else now),
     )
+
+
+def _coalesced(schedule: Schedule, due: int, now: int, misfire: Misfire) -> Moments:
+    last = max(due, schedule.last_at_or_before_us(now) or due)
+    skips: tuple[SkipSpan, ...] = ()
+    in_time = now - last <= misfire.grace_us
+    if not in_time:
+        skips = (_span(schedule, due, last, f"missed: later than {misfire.grace.total_seconds():g} s"),)
+    elif last > due:
+        covered = max(due, schedule.last_at_or_before_us(last - 1) or due)
+        skips = (_span(schedule, due, covered, f"{COALESCED} {from_us(last).isoformat()}"),)
+    return Moments((last,) if in_time else (), skips, schedule.next_after_us(now))
+
+
+def latest(schedule: Schedule, first: int, last: int, most: int) -> tuple[int, ...]:
+    """The instants of a span in epoch microseconds, oldest first; of more than `most` the latest."""
+    found = [last]
+    while len(found) < most and found[-1] > first:
+        found.append(max(first, schedule.last_at_or_before_us(found[-1] - 1) or first))
+    return tuple(reversed(found))
 
 
 def _last_missed(schedule: Schedule, due: int, horizon: int) -> int | None:
@@ -120,13 +163,16 @@ def _skips(
     last = last_missed
     if caught_up:
         last = max(due, schedule.last_at_or_before_us(caught_up[0] - 1) or due)
-    between = schedule.count_us(due, last)
     reason = f"missed: later than {misfire.grace.total_seconds():g} s (policy {misfire.policy.value})"
-    span = SkipSpan(
-        first=from_us(due),
+    return (_span(schedule, due, last, reason),)
+
+
+def _span(schedule: Schedule, first: int, last: int, reason: str) -> SkipSpan:
+    between = schedule.count_us(first, last)
+    return SkipSpan(
+        first=from_us(first),
         last=from_us(last),
         count=1 + between.value,
         reason=reason,
         approximate=not between.exact,
     )
-    return (span,)

@@ -58,6 +58,7 @@ class FireRules:
     sequential: bool = True  # actions in their order, each when the one before has ended
     over_cap: OverCap = OverCap.SKIP
     failover_seconds: float = 30.0  # a role whose last heartbeat is older than this is down
+    drop_exhausted: bool = False  # a trigger that has fired for the last time goes, and its job with it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,19 +91,16 @@ class Attempts:
         ready: list[Program] = []
         for each in claimed:
             flight = self._flights[each.attempt.id] = Flight(each, asked_at + self._ttl_seconds)
-            program = self._prepared_at_once(each)
+            try:
+                program = self._preparation.at_once(each)
+            except Exception as problem:  # the end of this attempt alone
+                self._fail(each, problem)
+                continue
             if program is not None:
                 ready.append(self._bound(flight, program))
-            elif each.attempt.id in self._flights:
+            else:
                 flight.preparing = asyncio.create_task(self._prepare(flight))
         await self._start(ready)
-
-    def _prepared_at_once(self, claimed: Claimed) -> Program | None:
-        try:
-            return self._preparation.at_once(claimed)
-        except Exception as problem:
-            self._fail(claimed, problem)
-            return None
 
     async def _prepare(self, flight: Flight) -> None:
         """The boundary: whatever goes wrong while a program is prepared is the end of this attempt alone."""
@@ -121,6 +118,8 @@ class Attempts:
     def _bound(self, flight: Flight, program: Program) -> Program:
         flight.log_path = program.log_path or None
         flight.started = True
+        if flight.claimed.spec.kind == CALLABLE:  # this process renews its lease itself
+            return program
         return replace(program, lease_seconds=max(0.0, flight.leased_until - clock.monotonic()))
 
     async def _start(self, programs: Sequence[Program]) -> None:
@@ -153,6 +152,15 @@ class Attempts:
         )
 
     # Stopping
+
+    async def give_back(self, attempt_ids: Collection[int]) -> None:
+        """For others to run: a runner that closes has not begun them, and never will."""
+        by_node: dict[str, list[int]] = {}
+        for attempt_id in attempt_ids:
+            if flight := self._flights.pop(attempt_id, None):
+                by_node.setdefault(flight.claimed.attempt.node or self._claimant.node, []).append(attempt_id)
+        for node, ours in by_node.items():
+            await self._work.release(node, ours)
 
     async def stop(self, attempt_ids: Sequence[int]) -> None:
         """The proof is the end that follows; one that was only being prepared never starts."""
@@ -199,7 +207,9 @@ class Attempts:
         async for batch in runner.events():
             for event in batch:
                 try:
-                    if isinstance(event, Begun):
+                    if isinstance(event, Outcome):
+                        self.recorder.ended(event)
+                    elif isinstance(event, Begun):
                         self._begun(event)
                     else:
                         self._ended(event)

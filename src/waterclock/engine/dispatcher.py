@@ -1,5 +1,6 @@
 """The dispatcher: claims as much as there is room for, in one statement, and hands it on."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -26,18 +27,19 @@ class Dispatcher:
         slots: int,
         callables: bool,
         ttl_seconds: float,
+        occupied: Callable[[], int] | None = None,
     ) -> None:
         self.name = "callable dispatcher" if callables else "dispatcher"
         self._work = work
         self._attempts = attempts
         self._claimant = replace(claimant, queues=queues)
-        self._slots = slots
-        self._callables = callables
+        self.slots = slots  # may be changed between two rounds
+        self._occupied = occupied or (lambda: attempts.count(callables=callables))
         self._ttl_seconds = ttl_seconds
         self._unsure = False  # a claim was sent and not answered: it may have been made
 
     async def tick(self) -> float:
-        room = min(self._slots - self._attempts.count(callables=self._callables), LARGEST_CLAIM)
+        room = min(self.slots - self._occupied(), LARGEST_CLAIM)
         if room <= 0:
             return POLL_SECONDS
         if self._unsure:

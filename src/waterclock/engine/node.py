@@ -53,6 +53,10 @@ class Node:
         for loop in self._loops:
             loop.start()
 
+    async def stop_claiming(self) -> None:
+        """No new work; what runs goes on, and its leases are renewed."""
+        await asyncio.gather(*(loop.stop() for loop in self._claiming))
+
     async def stop(self) -> None:
         """No new work, what is known is written, what runs goes on under its supervisor."""
         for deaf in self._deaf:
@@ -64,6 +68,6 @@ class Node:
                 async with asyncio.timeout(FLUSH_SECONDS):
                     while not self._attempts.recorder.idle:
                         self._recording.wake()
-                        await asyncio.sleep(0.02)
+                        await asyncio.sleep(FLUSH_SECONDS / 50)
             await self._recording.cancel()
         await self._database.write(stop_node, node_id=self._node_id)

@@ -11,6 +11,7 @@ from typing import Final
 from waterclock.stores.base import Database
 from waterclock.stores.ops.audit import prune_audit
 from waterclock.stores.ops.chain_pruning import prune_chain_runs
+from waterclock.stores.ops.library_reading import has_server
 from waterclock.stores.ops.messages import prune_messages
 from waterclock.stores.ops.nodes import prune_flow_runs, prune_ledger, prune_runs
 from waterclock.stores.ops.repeats import prune_calls
@@ -32,13 +33,17 @@ class Pruner:
         keep_days: float,
         audit_keep_days: float = 400,
         chains_keep_days: Mapping[str, float] = NO_TAGS,
+        yields_to_server: bool = False,
     ) -> None:
         self._database = database
+        self._yields_to_server = yields_to_server  # where there is one, it decides how long things are kept
         self._keep_seconds = keep_days * DAY_SECONDS
         self._keep_seconds_by_tag = {tag: days * DAY_SECONDS for tag, days in chains_keep_days.items()}
         self._audit_keep_seconds = audit_keep_days * DAY_SECONDS
 
     async def tick(self) -> float:
+        if self._yields_to_server and await self._database.read(has_server):
+            return REST_SECONDS
         pruned = await self._database.write(prune_runs, keep_seconds=self._keep_seconds)
         await asyncio.to_thread(_unlink, pruned.log_paths)
         flow_runs = await self._database.write(prune_flow_runs, keep_seconds=self._keep_seconds)

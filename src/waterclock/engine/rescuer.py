@@ -24,15 +24,21 @@ class Rescuer:
         margin_seconds: float,
         every_seconds: float,
         rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
+        namespace: str | None = None,
     ) -> None:
         self._database = database
         self._rules = rules
+        self._namespace = namespace  # None: all of them
         self._margin_seconds = margin_seconds
         self._every_seconds = every_seconds
 
     async def tick(self) -> float:
         rescued = await self._database.write(
-            rescue, margin_seconds=self._margin_seconds, limit=BATCH, rules=self._rules
+            rescue,
+            margin_seconds=self._margin_seconds,
+            limit=BATCH,
+            rules=self._rules,
+            namespace=self._namespace,
         )
         if rescued:
             log.warning("%d attempt(s) of lost workers were decided", len(rescued))

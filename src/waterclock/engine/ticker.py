@@ -1,15 +1,35 @@
 """The ticker: fires what is due, in batches, and sleeps until the next due instant."""
 
-from collections.abc import Callable, Mapping
-from typing import Final
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, Protocol
 
+from waterclock import clock
+from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.moment import SECOND
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database
-from waterclock.stores.ops.firing import Fired, fire_due
+from waterclock.stores.ops.firing import NO_TAKERS, Fired, fire_due
 
 BATCH: Final = 1_000
+LEAST: Final = 250  # fired at once, even where there is less room
+ABREAST: Final = 2
 LONGEST_REST_SECONDS: Final = 5.0  # the safety net, should a wake-up be lost
+
+
+class Taking(Protocol):
+    """Workers of the same process: what they have room for they take as it is fired, without a claim."""
+
+    def takers(self) -> Mapping[str, Taker]:
+        """By queue; none where there is no room."""
+        ...
+
+    async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None: ...
+
+    async def give_back(self) -> None:
+        """After a fire whose answer was lost: let go of what it may have taken, and nobody here knows of."""
+        ...
 
 
 class Ticker:
@@ -18,17 +38,54 @@ class Ticker:
     name = "ticker"
 
     def __init__(
-        self, database: Database, rules: Mapping[str, FireRules], *, fired: Callable[[Fired], None] | None = None
+        self,
+        database: Database,
+        rules: Mapping[str, FireRules],
+        *,
+        fired: Callable[[Fired], None] | None = None,
+        ticker: str = "",
+        taking: Taking | None = None,
     ) -> None:
         self._database = database
+        self._ticker = ticker  # whose triggers: the cluster's, or those of a library's namespace
         self._rules = rules
         self._fired = fired
+        self._taking = taking
+        self._unsure = False  # a fire was sent and not answered: it may have been made
+        self._abreast = 1
 
     async def tick(self) -> float:
-        fired = await self._database.write(fire_due, limit=BATCH, rules=self._rules)
+        """One batch; two side by side while there is a backlog, so that nobody waits for the other's answer."""
+        if self._unsure and self._taking:
+            await self._taking.give_back()
+        takers = self._taking.takers() if self._taking else NO_TAKERS
+        limit = min(BATCH, max(LEAST, sum(taker.room for taker in takers.values()))) if self._taking else BATCH
+        self._unsure = bool(takers)
+        rounds = await asyncio.gather(
+            *(self._round(limit, _share(takers, self._abreast)) for _ in range(self._abreast)), return_exceptions=True
+        )
+        for each in rounds:
+            if isinstance(each, BaseException):
+                raise each
+        self._unsure = False
+        done = [each for each in rounds if isinstance(each, Fired)]
+        self._abreast = ABREAST if all(each.triggers == limit for each in done) else 1
+        return min(rest_until_due(each) for each in done)
+
+    async def _round(self, limit: int, takers: Mapping[str, Taker]) -> Fired:
+        asked_at = clock.monotonic()
+        fired = await self._database.write(fire_due, limit=limit, rules=self._rules, ticker=self._ticker, takers=takers)
+        if fired.claimed and self._taking:
+            await self._taking.taken(fired.claimed, asked_at)
         if self._fired and fired.triggers:
             self._fired(fired)
-        return rest_until_due(fired)
+        return fired
+
+
+def _share(takers: Mapping[str, Taker], abreast: int) -> Mapping[str, Taker]:
+    if abreast == 1:
+        return takers
+    return {queue: replace(taker, room=taker.room // abreast) for queue, taker in takers.items()}
 
 
 def rest_until_due(fired: Fired) -> float:

@@ -36,8 +36,11 @@ class Work(Protocol):
 class StoreWork:
     """`Work` straight from the database; also the supervisor's `Leases`."""
 
-    def __init__(self, database: Database, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE) -> None:
+    def __init__(
+        self, database: Database, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE, *, alone: bool = False
+    ) -> None:
         self._database = database
+        self._alone = alone  # nothing follows the end of a run: neither flow nor trigger
         self._rules = rules  # for the triggers that fire when a run ends
 
     async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
@@ -50,7 +53,9 @@ class StoreWork:
         await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
-        return await self._database.write(recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules)
+        return await self._database.write(
+            recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules, alone=self._alone
+        )
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from waterclock.domain.outcome import Outcome
+
 
 class End(StrEnum):
     """How a program ended, as its keeper saw it."""
@@ -81,8 +83,11 @@ class Runner(Protocol):
 
     async def start(self, programs: Sequence[Program]) -> None: ...
 
-    def events(self) -> AsyncIterator[Sequence[Event]]:
-        """Batches as they come: whatever is at hand, never one by one under load."""
+    def events(self) -> AsyncIterator[Sequence[Event | Outcome]]:
+        """Batches as they come: whatever is at hand, never one by one under load.
+
+        A runner of callables, whose ends need no interpretation, may say itself how an attempt is to be recorded.
+        """
         ...
 
     async def stop(self, attempt_ids: Sequence[int]) -> None:

@@ -66,3 +66,17 @@ def test_only_a_failure_that_nobody_asked_for_is_tried_again(
     was: RunState, ended: RunState, number: int, expected: Retry | None
 ) -> None:
     assert plan_retry(was=was, ended=ended, number=number, retries=2, delay_seconds=5, now=1_000_000) == expected
+
+
+@pytest.mark.parametrize(("number", "waits"), [(0, 90), (1, 180), (5, 2_880), (6, 3_600), (5_000, 3_600)])
+def test_a_delay_that_doubles_ends_at_an_hour(number: int, waits: int) -> None:
+    retry = plan_retry(
+        was=RunState.RUNNING,
+        ended=RunState.FAILED,
+        number=number,
+        retries=10_000,
+        delay_seconds=90,
+        now=0,
+        doubles=True,
+    )
+    assert retry == Retry(number=number + 1, due_at=waits * 1_000_000)

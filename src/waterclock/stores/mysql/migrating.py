@@ -25,7 +25,9 @@ async def migrate(connection: Any, database: str, flavour: Flavour) -> Sequence[
     await cursor.execute("SELECT GET_LOCK(%s, %s) AS got", (_lock(database), PATIENCE_SECONDS))
     if (await cursor.fetchone())["got"] != 1:
         raise Unavailable("another process is migrating this database")
-    await cursor.execute(BOOK)
+    await cursor.execute("SHOW TABLES LIKE 'schema_migrations'")
+    if await cursor.fetchone() is None:  # asked first: the driver prints a warning for a table that exists
+        await cursor.execute(BOOK)
     names = await _take_steps(cursor, flavour.collation)
     await _make_views(cursor, database, anew=bool(names))
     return names

@@ -7,7 +7,7 @@ from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import ENDED, RunState
 from waterclock.domain.trigger import FireRules
-from waterclock.stores.base import Topic, Tx
+from waterclock.stores.base import Row, Topic, Tx, Values
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.reach import lock_reach
@@ -31,6 +31,7 @@ async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -
 
 async def release(tx: Tx, *, node: str, attempt_ids: Sequence[int]) -> None:
     await tx.run("release_attempts", {"ids": list(attempt_ids), "node": node, "now": await tx.now()})
+    tx.wake(Topic.ATTEMPTS)
 
 
 async def give_back(tx: Tx, *, claimant: Claimant, besides: Collection[int]) -> list[int]:
@@ -42,7 +43,6 @@ async def give_back(tx: Tx, *, claimant: Claimant, besides: Collection[int]) -> 
     ids = [row["id"] for row in await tx.fetch("unstarted_of_node", key) if row["id"] not in besides]
     if ids:
         await release(tx, node=claimant.node, attempt_ids=ids)
-        tx.wake(Topic.ATTEMPTS)
     return ids
 
 
@@ -105,16 +105,30 @@ async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float) -> tuple[Clai
 
 
 async def rescue(
-    tx: Tx, *, margin_seconds: float, limit: int, rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+    tx: Tx,
+    *,
+    margin_seconds: float,
+    limit: int,
+    rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
+    namespace: str | None = None,
 ) -> frozenset[int]:
-    """Decide what a lost worker left: its processes are dead, how they ended is unknown."""
+    """Decide what a lost worker left: its processes are dead, how they ended is unknown.
+
+    `namespace`: of this one alone; whoever knows the rules of others decides theirs.
+    """
     horizon = await tx.now() - seconds(margin_seconds)
-    ids = [row["id"] for row in await tx.fetch("lost_attempts", {"horizon": horizon, "limit": limit})]
+    ids = [row["id"] for row in await _lost_attempts(tx, namespace, {"horizon": horizon, "limit": limit})]
     if not ids:
         return frozenset()
     reach = await lock_reach(tx, ids, rules)
     sure = await tx.fetch("still_lost", {"ids": ids, "horizon": horizon})
     return await end_locked(tx, [_lost(row["id"], row["fence"], row["state"]) for row in sure], reach, await tx.now())
+
+
+async def _lost_attempts(tx: Tx, namespace: str | None, values: Values) -> Sequence[Row]:
+    if namespace is None:
+        return await tx.fetch("lost_attempts", values)
+    return await tx.fetch("lost_attempts_of_namespace", {**values, "namespace": namespace})
 
 
 async def stopping(tx: Tx, *, node: str) -> list[int]:

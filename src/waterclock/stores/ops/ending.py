@@ -4,6 +4,7 @@ What follows an end: the retry, the next action of the same fire, a waiting run 
 of the run's flow, and the triggers that watch its job.
 """
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -23,10 +24,11 @@ from waterclock.stores.ops.following import follow
 from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.marking import is_unclaimed, mark_stopping
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.newruns import taken_by
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
 from waterclock.stores.ops.trying_again import Probes, probes_of, what_follows
-from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
+from waterclock.stores.ops.waiting import oldest_waiting, oldest_waiting_of_each, start_waiting
 
 GUARDED_EVERYWHERE: Final[Mapping[str, FireRules]] = {}
 
@@ -41,7 +43,7 @@ class _Ends:
     runs: list[dict[str, object]] = field(default_factory=list)
     retries: list[tuple[Row, Row, Retry]] = field(default_factory=list)
     fires: set[int] = field(default_factory=set)
-    jobs: set[int] = field(default_factory=set)
+    jobs: Counter[int] = field(default_factory=Counter)  # how many runs of each
     final: list[RunEnd] = field(default_factory=list)
     bookmarks: list[LeftBookmark] = field(default_factory=list)
 
@@ -110,7 +112,7 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: Probe
     if run["has_next"]:
         ends.fires.add(run["fire_id"])
     if run["job_id"] is not None:
-        ends.jobs.add(run["job_id"])
+        ends.jobs[run["job_id"]] += 1
 
 
 def _left_bookmark(attempt: Row, run: Row, outcome: Outcome) -> list[LeftBookmark]:
@@ -204,6 +206,7 @@ async def _insert_retries(tx: Tx, ends: _Ends, flow_runs: Mapping[int, FlowRun])
                 "number": retry.number,
                 "wire_id": attempt_wire_id(run["wire_id"], retry.number),
                 "state": RunState.STARTING,
+                **taken_by(None, ends.now),
                 "due_at": retry.due_at,
                 "message": None,
                 "created_at": ends.now,
@@ -220,9 +223,9 @@ async def _insert_retries(tx: Tx, ends: _Ends, flow_runs: Mapping[int, FlowRun])
 async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None:
     """First the next actions of the same fires, then the oldest that wait for a slot."""
     nexts = await _next_actions(tx, ends.fires)
-    touched = [jobs[i] for i in ends.jobs | {row["job_id"] for row in nexts} if i in jobs]
+    touched = [jobs[i] for i in ends.jobs.keys() | {row["job_id"] for row in nexts} if i in jobs]
     waiting_jobs = [job for job in touched if job.spec.max_concurrent != NO_CAP]
-    gone = sorted(ends.jobs - set(jobs))
+    gone = {job_id: count for job_id, count in ends.jobs.items() if job_id not in jobs}
     if not nexts and not waiting_jobs and not gone:
         return
     counted = await tallies(tx, touched)
@@ -240,8 +243,7 @@ async def _start_followers(tx: Tx, ends: _Ends, jobs: Mapping[int, Job]) -> None
     for job in waiting_jobs:
         slots, waits = free_slots(job.spec, counted[job.id]), counted[job.id].live > counted[job.id].active
         starts += await oldest_waiting(tx, job.id, slots) if slots and waits else []
-    for job_id in gone:  # nobody knows its cap any more: one goes, one comes
-        starts += await oldest_waiting(tx, job_id, 1)
+    starts += await oldest_waiting_of_each(tx, gone)  # nobody knows their caps any more: one goes, one comes
     await start_waiting(tx, starts, ends.now, ends.moves)
     if holds:
         await tx.run("hold_waiting_runs", {"ids": holds, "wait_reason": WaitReason.SLOT, "now": ends.now})

@@ -4,21 +4,32 @@ A trigger that starts a flow makes a run of the flow; any other makes runs of it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
 from waterclock.domain.chain import NAMESPACE as CHAINS
-from waterclock.domain.firing import PlannedRun, plan_actions
+from waterclock.domain.claim import Claimed, Taker
+from waterclock.domain.firing import Skipped, plan_actions
 from waterclock.domain.flow import Flow, Graph
-from waterclock.domain.job import merge_arguments
+from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Plan, SkipSpan, plan
 from waterclock.domain.role import NotNow, Role, who_runs
 from waterclock.domain.run import RunState
-from waterclock.domain.trigger import FireOutcome, FireRules
+from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Kind, Row, Tx
 from waterclock.stores.ops.chain_skipping import tell_of_skips
+from waterclock.stores.ops.dropping import delete_with_jobs, forget_versions
+from waterclock.stores.ops.fire_rows import (
+    fire_row,
+    new_run,
+    not_run,
+    over_cap,
+    skip_row,
+    skipped_for,
+    skipped_row,
+)
 from waterclock.stores.ops.flow_rows import flow_of
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, insert_flow_runs, job_names_of
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
@@ -29,7 +40,7 @@ from waterclock.stores.ops.rows import misfire_of, schedule_of
 from waterclock.stores.ops.trigger_reading import actions_of
 
 GUARDED: Final = FireRules()
-LONGEST_REASON: Final = 1_000
+NO_TAKERS: Final[Mapping[str, Taker]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +51,10 @@ class Fired:
     runs: int
     next_due_at: Moment | None
     now: Moment
+    # Of namespaces that drop exhausted triggers: somebody there wants to be told.
+    skipped: tuple[Skipped, ...] = ()
+    exhausted: tuple[str, ...] = ()  # names of triggers that have fired for the last time
+    claimed: tuple[Claimed, ...] = ()  # runs that the one who fired them has taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +65,59 @@ class Due:
     plan: Plan
 
 
-async def fire_due(tx: Tx, *, limit: int, rules: Mapping[str, FireRules]) -> Fired:
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How many runs there are now (of jobs, or of flows), what was skipped, and the jobs: held until the commit."""
+
+    runs: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    claimed: tuple[Claimed, ...] = ()
+    jobs: JobsByPlace = field(default_factory=lambda: JobsByPlace.of_jobs(()))
+
+
+async def fire_due(
+    tx: Tx,
+    *,
+    limit: int,
+    rules: Mapping[str, FireRules],
+    ticker: str = "",
+    takers: Mapping[str, Taker] = NO_TAKERS,
+) -> Fired:
+    """`ticker`: whose triggers, those of the cluster's schedulers or of a library's.
+
+    `takers`, by queue: what there is room for is theirs from the beginning.
+    """
     now = await tx.now()
-    rows = await tx.fetch("lock_due_triggers", {"now": now, "limit": limit})
-    runs = 0
-    if rows:
-        moment = to_datetime(now)
-        due = [Due(row, _plan(row, moment)) for row in rows]
-        runs = await write_fires(tx, due, rules, now)
-        await tx.run_many("advance_trigger", [_advance(each) for each in due])
-    next_due = await tx.fetch_one("next_due")
-    return Fired(triggers=len(rows), runs=runs, next_due_at=next_due["due_at"] if next_due else None, now=now)
+    rows = await tx.fetch("lock_due_triggers", {"ticker": ticker, "now": now, "limit": limit})
+    moment = to_datetime(now)
+    due = [Due(row, _plan(row, moment)) for row in rows]
+    written = await write_fires(tx, due, rules, now, takers) if due else Written()
+    exhausted = [each for each in due if _is_exhausted(each, rules)]
+    advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
+    if advanced:
+        await tx.run_many("advance_trigger", [_advance(each) for each in advanced])
+    if exhausted:
+        await _drop(tx, exhausted, written.jobs)
+    next_due = await tx.fetch_one("next_due", {"ticker": ticker})
+    return Fired(
+        triggers=len(rows),
+        runs=written.runs,
+        next_due_at=next_due["due_at"] if next_due else None,
+        now=now,
+        skipped=written.skipped,
+        exhausted=tuple(each.row["name"] for each in exhausted),
+        claimed=written.claimed,
+    )
 
 
-async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules], now: Moment) -> int:
-    """The ledger rows and the runs of many triggers; how many runs (of jobs, or of flows)."""
+async def write_fires(
+    tx: Tx,
+    due: Sequence[Due],
+    rules: Mapping[str, FireRules],
+    now: Moment,
+    takers: Mapping[str, Taker] = NO_TAKERS,
+) -> Written:
+    """The ledger rows and the runs of many triggers."""
     ids = [each.row["id"] for each in due]
     flows = await _lock_flows(tx, due, rules)
     actions, jobs = await actions_of(tx, ids), await _hold_jobs(tx, ids, flows)
@@ -74,13 +127,16 @@ async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
     new: list[NewRun] = []
     starts: list[FlowStart] = []
     skipped: list[tuple[Row, Moment, str]] = []
+    told: list[Skipped] = []
     for each in due:
         trigger, chosen = each.row, rules.get(each.row["namespace"], GUARDED)
-        fires += [_skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
+        fires += [skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
         skipped += [(trigger, from_datetime(skip.last), skip.reason) for skip in each.plan.skips]
+        told += _told(trigger, each.plan.skips) if chosen.drop_exhausted and each.plan.skips else []
+        in_turn = False
         for instant in each.plan.fires:
             fire_at, fire_id = from_datetime(instant), next(numbers)
-            fire = _fire_row(trigger, fire_at, fire_id, now)
+            fire = fire_row(trigger, fire_at, fire_id, now)
             if trigger["flow_name"] is not None:
                 start = flows.start(trigger, fire_at, fire_id)
                 if isinstance(start, FlowStart):
@@ -88,21 +144,63 @@ async def write_fires(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
                     fires.append(fire)
                 else:
                     skipped.append((trigger, fire_at, start))
-                    fires.append(fire | _skip(start))
+                    fires.append(fire | skipped_for(start))
                 continue
             planned = plan_actions(
-                actions[trigger["id"]], jobs.of(trigger["org_id"], trigger["namespace"]), counted, chosen
+                actions[trigger["id"]],
+                jobs.of(trigger["org_id"], trigger["namespace"]),
+                counted,
+                chosen,
+                in_turn=in_turn,
             )
-            fires.append(fire | _skipped(planned))
-            new += [_new_run(trigger, run, fire_at, fire_id) for run in planned]
+            outcome = skipped_row(planned)
+            in_turn = in_turn or (chosen.drop_exhausted and not outcome)
+            fires.append(fire | outcome)
+            new += [new_run(trigger, run, fire_at, fire_id) for run in planned]
+            if outcome and chosen.drop_exhausted:
+                told.append(over_cap(trigger, fire_at, outcome["reason"]))
     if fires:
         await tx.run_many("insert_fire", fires)
     moves = Moves()
-    await insert_runs(tx, new, now, moves)
+    inserted = await insert_runs(tx, _taken(new, takers) if takers else new, now, moves)
     await moves.write(tx, now)
     await insert_flow_runs(tx, starts, jobs, counted, now)
     await tell_of_skips(tx, [each for each in skipped if each[0]["namespace"] == CHAINS], now)
-    return len(new) + len(starts)
+    claimed = tuple(each.claimed for each in inserted if each.claimed)
+    return Written(len(new) + len(starts), tuple(told), claimed, jobs)
+
+
+def _taken(new: Sequence[NewRun], takers: Mapping[str, Taker]) -> list[NewRun]:
+    """The first of each queue, as many as there is room for."""
+    room = {queue: taker.room for queue, taker in takers.items()}
+    taken = list(new)
+    for index, run in enumerate(new):
+        queue = run.job.spec.queue if run.job and run.state is RunState.STARTING else ""
+        if room.get(queue, 0) > 0:
+            room[queue] -= 1
+            taken[index] = replace(run, taker=takers[queue])
+    return taken
+
+
+def _told(trigger: Row, skips: Sequence[SkipSpan]) -> list[Skipped]:
+    schedule, misfire = schedule_of(trigger["schedule"]), misfire_of(trigger["misfire"])
+    return [not_run(trigger["namespace"], trigger["name"], skip, schedule, misfire) for skip in skips]
+
+
+def _is_exhausted(due: Due, rules: Mapping[str, FireRules]) -> bool:
+    return due.plan.next_at is None and rules.get(due.row["namespace"], GUARDED).drop_exhausted
+
+
+async def _drop(tx: Tx, exhausted: Sequence[Due], jobs: JobsByPlace) -> None:
+    """The triggers, and the jobs of the same names. What never ran has left nothing to be kept, either."""
+    found = {each.row["id"]: _namesake(each.row, jobs) for each in exhausted}
+    missed = [found[each.row["id"]] for each in exhausted if not each.plan.fires]
+    await delete_with_jobs(tx, sorted(found), [job.id for job in found.values() if job])
+    await forget_versions(tx, [job.id for job in missed if job])
+
+
+def _namesake(trigger: Row, jobs: JobsByPlace) -> Job | None:
+    return jobs.of(trigger["org_id"], trigger["namespace"]).get(trigger["name"])
 
 
 def _no_room(flow: Flow) -> str:
@@ -181,67 +279,3 @@ def _advance(due: Due) -> dict[str, object]:
         "was": due.row["version"],
         "next_fire_at": None if next_at is None else from_datetime(next_at),
     }
-
-
-def _fire_row(trigger: Row, fire_at: Moment, fire_id: int, now: Moment) -> dict[str, object]:
-    return {
-        "id": fire_id,
-        "org_id": trigger["org_id"],
-        "trigger_id": trigger["id"],
-        "trigger_name": trigger["name"],
-        "generation": trigger["generation"],
-        "fire_at": fire_at,
-        "outcome": FireOutcome.FIRED,
-        "reason": None,
-        "first_at": fire_at,
-        "last_at": fire_at,
-        "instants": 1,
-        "created_at": now,
-    }
-
-
-def _skipped(planned: Sequence[PlannedRun]) -> dict[str, object]:
-    """A fire none of whose actions runs is a skipped one, for their reasons."""
-    if not all(run.state is RunState.SKIPPED for run in planned):
-        return {}
-    return _skip("; ".join(dict.fromkeys(run.message or "" for run in planned)))
-
-
-def _skip(reason: str) -> dict[str, object]:
-    return {"outcome": FireOutcome.SKIPPED, "reason": reason[:LONGEST_REASON]}
-
-
-def _skip_row(trigger: Row, skip: SkipSpan, fire_id: int, now: Moment) -> dict[str, object]:
-    first, last = from_datetime(skip.first), from_datetime(skip.last)
-    return {
-        **_fire_row(trigger, last, fire_id, now),
-        "outcome": FireOutcome.SKIPPED,
-        "reason": skip.reason,
-        "first_at": first,
-        "last_at": last,
-        "instants": skip.count,
-    }
-
-
-def _new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int) -> NewRun:
-    arguments = merge_arguments(run.job.spec, of_trigger=run.action.arguments) if run.job else run.action.arguments
-    return NewRun(
-        org_id=trigger["org_id"],
-        namespace=trigger["namespace"],
-        job=run.job,
-        job_name=run.action.name,
-        owner=run.job.owner if run.job else trigger["owner"],
-        requested_by=trigger["owner"],
-        run_at=fire_at,
-        state=run.state,
-        wait_reason=run.wait_reason,
-        message=run.message,
-        fire_id=fire_id,
-        action_no=run.action_no,
-        has_next=run.has_next,
-        trigger_id=trigger["id"],
-        trigger_name=trigger["name"],
-        arguments=arguments,
-        timeout_seconds=run.action.timeout_seconds,
-        notify_after_seconds=run.action.notify_after_seconds,
-    )

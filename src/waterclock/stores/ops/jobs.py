@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from waterclock.domain.admission import Tally
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
+from waterclock.domain.moment import Moment
 from waterclock.domain.trigger import TriggerState
 from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.moves import Moves
@@ -99,7 +100,7 @@ async def update_job(
     await _insert_version(tx, job.id, version, org_id, spec, definition, by, now)
     values = {"id": job.id, "kind": spec.kind, "version": version, "updated_at": now, "was": job.version}
     await tx.run("update_job", values)
-    await _fill_new_slots(tx, job, spec, now)
+    await fill_new_slots(tx, [(job, spec)], now)
     found = await get_job(tx, org_id=org_id, namespace=namespace, name=name)
     if found is None:
         raise NotFound("job", name)
@@ -188,14 +189,17 @@ async def tallies(tx: Tx, jobs: Collection[Job]) -> dict[int, Tally]:
     return counted
 
 
-async def _fill_new_slots(tx: Tx, job: Job, spec: JobSpec, now: int) -> None:
-    """A higher cap, or none, lets those that wait start at once."""
-    (tally,) = (await tallies(tx, [job])).values()
-    waiting = tally.live - tally.active
-    slots = waiting if spec.max_concurrent == NO_CAP else min(waiting, spec.max_concurrent - tally.active)
-    if slots > 0:
+async def fill_new_slots(tx: Tx, changed: Sequence[tuple[Job, JobSpec]], now: Moment) -> None:
+    """A higher cap, or none, lets those that wait start at once; the jobs as they were, and what they are now."""
+    counted, starts = await tallies(tx, [job for job, _ in changed]), list[int]()
+    for job, spec in changed:
+        tally = counted[job.id]
+        waiting = tally.live - tally.active
+        slots = waiting if spec.max_concurrent == NO_CAP else min(waiting, spec.max_concurrent - tally.active)
+        starts += await oldest_waiting(tx, job.id, slots) if slots > 0 else []
+    if starts:
         moves = Moves()
-        await start_waiting(tx, await oldest_waiting(tx, job.id, slots), now, moves)
+        await start_waiting(tx, starts, now, moves)
         await moves.write(tx, now)
 
 

@@ -4,10 +4,11 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.gate import Probing
 from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.run import ENDED, LIVE, RunState, attempt_wire_id, run_wire_id
+from waterclock.domain.run import ENDED, LIVE, Attempt, RunState, attempt_wire_id, run_wire_id
 from waterclock.stores.base import Kind, Topic, Tx, Values
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.room import raised
@@ -44,6 +45,7 @@ class NewRun:
     probing: Probing | None = None  # of a gate: its own measure of retries
     probe_until: Moment | None = None
     wire_id: str = ""  # made when it is inserted, where the caller has not told it already
+    taker: Taker | None = None  # who runs it, where that is known already
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Inserted:
     attempt_id: int
     wire_id: str
     state: RunState
+    claimed: Claimed | None = None
 
 
 async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) -> list[Inserted]:
@@ -83,12 +86,15 @@ async def _numbered(
     for index, run in enumerate(new):
         run_id, attempt_id = next(numbers), next(numbers)
         wire_id = run.wire_id or run_wire_id(run.run_at, entropy[26 * index : 26 * index + 26])
-        inserted.append(Inserted(run_id=run_id, attempt_id=attempt_id, wire_id=wire_id, state=run.state))
+        claimed = _claimed(run, run_id, attempt_id, wire_id, now) if run.taker else None
+        inserted.append(
+            Inserted(run_id=run_id, attempt_id=attempt_id, wire_id=wire_id, state=run.state, claimed=claimed)
+        )
         runs.append(_run_row(run, run_id, wire_id, now))
         if run.state is not RunState.SKIPPED:
             attempts.append(_attempt_row(run, runs[-1], attempt_id, now))
             moves.add(run.org_id, attempt_id, None, run.state, run.message)
-    if any(run.state is RunState.STARTING for run in new):
+    if any(run.state is RunState.STARTING and run.taker is None for run in new):
         tx.wake(Topic.ATTEMPTS)
     started = [run.job for run in new if run.job and run.state in LIVE]
     return inserted, {"insert_run": runs, "insert_attempt": attempts, **raised(started)}
@@ -137,10 +143,15 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
 
 def _retries(run: NewRun) -> dict[str, object]:
     if run.probing:
-        return {"retries": run.probing.tolerates, "retry_delay_us": seconds(run.probing.every_seconds)}
+        return _tries(run.probing.tolerates, run.probing.every_seconds)
     if run.job:
-        return {"retries": run.job.spec.retries, "retry_delay_us": seconds(run.job.spec.retry_delay_seconds)}
-    return {"retries": 0, "retry_delay_us": 0}
+        spec = run.job.spec
+        return _tries(spec.retries, spec.retry_delay_seconds, doubles=spec.retry_doubles)
+    return _tries(0, 0)
+
+
+def _tries(retries: int, delay_seconds: float, *, doubles: bool = False) -> dict[str, object]:
+    return {"retries": retries, "retry_delay_us": seconds(delay_seconds), "retry_doubles": int(doubles)}
 
 
 def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: Moment) -> dict[str, object]:
@@ -154,6 +165,7 @@ def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: M
         "number": 0,
         "wire_id": attempt_wire_id(str(row["wire_id"]), 0),
         "state": run.state,
+        **taken_by(run.taker, now),
         "due_at": run.run_at,
         "queue": row["queue"],
         "labels": row["labels"],
@@ -163,3 +175,61 @@ def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: M
         "ended_at": row["ended_at"],
         "updated_at": now,
     }
+
+
+def taken_by(taker: Taker | None, now: Moment) -> dict[str, object]:
+    """Whose a new attempt is from the beginning: nobody's, in general."""
+    if taker is None:
+        return {"fence": 0, "node": None, "host": None, "lease_until": None}
+    lease_until = now + seconds(taker.ttl_seconds)
+    return {"fence": 1, "node": taker.node, "host": taker.host, "lease_until": lease_until}
+
+
+def _claimed(run: NewRun, run_id: int, attempt_id: int, wire_id: str, now: Moment) -> Claimed:
+    """As `claim` would give it to the one who takes it."""
+    job, taker = run.job, run.taker
+    assert job is not None
+    assert taker is not None
+    attempt = Attempt(
+        id=attempt_id,
+        run_id=run_id,
+        run_at=run.run_at,
+        org_id=run.org_id,
+        namespace=run.namespace,
+        number=0,
+        wire_id=wire_id,
+        state=run.state,
+        fence=1,
+        node=taker.node,
+        host=taker.host,
+        lease_until=now + seconds(taker.ttl_seconds),
+        due_at=run.run_at,
+        pid=None,
+        exit_code=None,
+        exit_signal=None,
+        cpu_us=None,
+        peak_rss_bytes=None,
+        message=None,
+        log_path=None,
+        created_at=now,
+        started_at=None,
+        ended_at=None,
+        updated_at=now,
+        job_id=job.id,
+        job_name=run.job_name,
+        job_version=job.version,
+        kind=job.spec.kind,
+        owner=run.owner,
+        requested_by=run.requested_by,
+        trigger_id=run.trigger_id,
+        trigger_name=run.trigger_name,
+        previous_wire_id=None,
+        wait_reason=None,
+        phase=None,
+        attempts=1,
+        timeout_seconds=run.timeout_seconds or job.spec.timeout_seconds,
+        role=run.role,
+        arguments=run.arguments,
+        settings=run.settings,
+    )
+    return Claimed(attempt=attempt, spec=job.spec)

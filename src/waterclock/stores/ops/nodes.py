@@ -1,11 +1,13 @@
 """Nodes and their heartbeats, and what is thrown away when it is old."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import ENDED
 from waterclock.stores.base import Row, Tx
+from waterclock.stores.ops.dropping import forget_versions
 
 PAGE: Final = 1_000
 
@@ -81,7 +83,13 @@ async def prune_runs(tx: Tx, *, keep_seconds: float) -> Pruned:
     paths = await tx.fetch("log_paths_of_runs", {"ids": ids})
     await tx.run("delete_attempts_of_runs", {"ids": ids})
     await tx.run("delete_runs", {"ids": ids})
+    await _forget_versions_of_gone(tx, {row["job_id"] for row in rows if row["job_id"] is not None})
     return Pruned(runs=len(ids), log_paths=tuple(row["log_path"] for row in paths))
+
+
+async def _forget_versions_of_gone(tx: Tx, job_ids: Collection[int]) -> None:
+    present = {row["id"] for row in await tx.fetch("present_jobs", {"ids": sorted(job_ids)})} if job_ids else set()
+    await forget_versions(tx, sorted(set(job_ids) - present))
 
 
 async def prune_flow_runs(tx: Tx, *, keep_seconds: float) -> int:

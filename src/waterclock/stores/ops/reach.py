@@ -50,6 +50,15 @@ async def lock_reach(tx: Tx, attempt_ids: Collection[int], rules: Mapping[str, F
     return Reach(await hold_jobs(tx, await jobs_by_ids(tx, job_ids)), flow_runs, watchers, rules)
 
 
+async def lock_jobs_alone(
+    tx: Tx, job_ids: Collection[int], attempt_ids: Collection[int], rules: Mapping[str, FireRules]
+) -> Reach:
+    """As `lock_reach`, where ends are known to touch nothing but their own jobs: these, and those of these attempts."""
+    rows = await tx.fetch("job_ids_of_attempts", {"ids": list(attempt_ids)}) if attempt_ids else ()
+    wanted = {*job_ids, *(row["job_id"] for row in rows)}
+    return Reach(await lock_capped(tx, await jobs_by_ids(tx, wanted)), rules=rules)
+
+
 async def _lock_watchers(tx: Tx, rows: Sequence[Row]) -> list[Watcher]:
     if not rows:
         return []

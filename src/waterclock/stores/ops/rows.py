@@ -71,6 +71,7 @@ def misfire_of(text: str) -> Misfire:
         policy=Policy(given.get("policy", default.policy)),
         grace=timedelta(seconds=given["grace_seconds"]) if "grace_seconds" in given else default.grace,
         cap=given.get("cap", default.cap),
+        coalesce=given.get("coalesce", default.coalesce),
     )
 
 

@@ -64,6 +64,7 @@ async def create_trigger(
         "generation": FIRST_GENERATION,
         "definition": dumped(definition),
         "tags": dumped(tags),
+        "ticker": "",
         "created_at": now,
         "updated_at": now,
     }

@@ -44,6 +44,7 @@ def _retry(now: Moment, attempt: Row, run: Row, outcome: Outcome) -> Retry | Out
             number=attempt["number"],
             retries=run["retries"],
             delay_seconds=run["retry_delay_us"] / SECOND,
+            doubles=bool(run["retry_doubles"]),
             now=now,
         )
         or outcome

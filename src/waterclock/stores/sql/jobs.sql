@@ -15,6 +15,12 @@ WHERE id = :id AND version = :was
 -- name: delete_job
 DELETE FROM jobs WHERE id = :id
 
+-- name: delete_jobs
+DELETE FROM jobs WHERE id IN :ids
+
+-- name: present_jobs
+SELECT id FROM jobs WHERE id IN :ids
+
 -- name: job_by_name
 SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
 WHERE j.org_id = :org_id AND j.namespace = :namespace AND j.name = :name

@@ -1,7 +1,7 @@
 -- name: old_runs
 -- Finished long ago, with all their attempts; a page at a time, so that no transaction grows long. What a chain ran
 -- goes with the chain's run.
-SELECT id, run_at FROM runs WHERE ended_at < :before AND state IN :ended
+SELECT id, run_at, job_id FROM runs WHERE ended_at < :before AND state IN :ended
   AND namespace <> 'chains' LIMIT :limit
 
 -- name: delete_runs
@@ -9,6 +9,13 @@ DELETE FROM runs WHERE id IN :ids
 
 -- name: delete_attempts_of_runs
 DELETE FROM attempts WHERE run_id IN :ids
+
+-- name: delete_versions_of_gone_jobs
+-- Of those jobs that are gone and have left no attempt that could need them. A look at each by itself: a planner that
+-- joins may go through all attempts there are.
+DELETE FROM job_versions WHERE job_id IN :job_ids
+  AND (SELECT j.id FROM jobs j WHERE j.id = job_versions.job_id LIMIT 1) IS NULL
+  AND (SELECT a.id FROM attempts a WHERE a.job_id = job_versions.job_id LIMIT 1) IS NULL
 
 -- name: log_paths_of_runs
 SELECT log_path FROM attempts WHERE run_id IN :ids AND log_path IS NOT NULL

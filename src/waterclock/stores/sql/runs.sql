@@ -1,18 +1,18 @@
 -- name: insert_run
 INSERT INTO runs (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind, owner, requested_by,
   fire_id, action_no, has_next, trigger_id, trigger_name, flow_run_id, flow_node, previous_wire_id, state, wait_reason,
-  message, queue, labels, role, arguments, settings, attempts, retries, retry_delay_us, timeout_seconds,
-  notify_after_seconds, probe_until, created_at, ended_at, updated_at)
+  message, queue, labels, role, arguments, settings, attempts, retries, retry_delay_us, retry_doubles,
+  timeout_seconds, notify_after_seconds, probe_until, created_at, ended_at, updated_at)
 VALUES (:id, :run_at, :org_id, :namespace, :wire_id, :job_id, :job_name, :job_version, :kind, :owner, :requested_by,
   :fire_id, :action_no, :has_next, :trigger_id, :trigger_name, :flow_run_id, :flow_node, :previous_wire_id, :state,
   :wait_reason, :message, :queue, :labels, :role, :arguments, :settings, :attempts, :retries, :retry_delay_us,
-  :timeout_seconds, :notify_after_seconds, :probe_until, :created_at, :ended_at, :updated_at)
+  :retry_doubles, :timeout_seconds, :notify_after_seconds, :probe_until, :created_at, :ended_at, :updated_at)
 
 -- name: insert_attempt
-INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, due_at, queue,
-  labels, role, message, created_at, ended_at, updated_at)
-VALUES (:id, :run_at, :run_id, :org_id, :namespace, :job_id, :number, :wire_id, :state, 0, :due_at, :queue,
-  :labels, :role, :message, :created_at, :ended_at, :updated_at)
+INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, node, host,
+  lease_until, due_at, queue, labels, role, message, created_at, ended_at, updated_at)
+VALUES (:id, :run_at, :run_id, :org_id, :namespace, :job_id, :number, :wire_id, :state, :fence, :node, :host,
+  :lease_until, :due_at, :queue, :labels, :role, :message, :created_at, :ended_at, :updated_at)
 
 -- name: attempts_to_claim
 -- Up to :limit attempts for one node; rows that another node is claiming are passed over.
@@ -84,7 +84,7 @@ FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
 
 -- name: lock_runs
 SELECT id, run_at, org_id, namespace, wire_id, state, job_id, job_name, fire_id, has_next, trigger_id, flow_run_id,
-  flow_node, attempts, retries, retry_delay_us, probe_until FROM runs WHERE id IN :ids ORDER BY id {lock}
+  flow_node, attempts, retries, retry_delay_us, retry_doubles, probe_until FROM runs WHERE id IN :ids ORDER BY id {lock}
 
 -- name: reach_of_attempts
 -- What an end of these attempts may touch: their jobs, the fires that have later actions, their flow runs, and (where
@@ -93,6 +93,9 @@ WITH a AS {materialized} (SELECT run_id, run_at FROM attempts WHERE id IN :ids)
 SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id, r.flow_run_id,
   r.org_id, r.namespace, CASE WHEN r.trigger_id IS NOT NULL AND r.flow_run_id IS NULL THEN r.job_name END AS watched
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+
+-- name: job_ids_of_attempts
+SELECT DISTINCT job_id FROM attempts WHERE id IN :ids AND job_id IS NOT NULL
 
 -- name: lock_fires
 -- Two actions of one fire may end at once: each must see the other's end to know which one is next.
@@ -157,6 +160,12 @@ WHERE fire_id IN :fire_ids AND state IN ('WAITING', 'STARTING', 'RUNNING', 'STOP
 SELECT id FROM runs WHERE job_id = :job_id AND state = 'WAITING' AND wait_reason = :wait_reason
 ORDER BY run_at, id LIMIT :limit
 
+-- name: runs_waiting_for_slots
+-- The first :most of each job.
+SELECT id, job_id, place FROM (SELECT id, job_id, ROW_NUMBER() OVER (PARTITION BY job_id ORDER BY run_at, id) AS place
+  FROM runs WHERE job_id IN :job_ids AND state = 'WAITING' AND wait_reason = :wait_reason) AS waiting
+WHERE place <= :most ORDER BY job_id, place
+
 -- name: live_attempt_ids_of_trigger
 SELECT a.id AS id FROM runs r JOIN attempts a ON a.run_id = r.id AND a.run_at = r.run_at
 WHERE r.trigger_id = :trigger_id AND r.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
@@ -176,6 +185,9 @@ UPDATE attempts SET lease_until = :lease_until WHERE id IN :ids AND lease_until 
 -- name: lost_attempts
 -- Whose lease ran out before :horizon: their processes are dead by now, whoever held them has seen to that.
 SELECT id FROM attempts WHERE lease_until < :horizon ORDER BY lease_until LIMIT :limit
+
+-- name: lost_attempts_of_namespace
+SELECT id FROM attempts WHERE lease_until < :horizon AND namespace = :namespace ORDER BY lease_until LIMIT :limit
 
 -- name: still_lost
 -- The horizon again, now under the lock: a renewal may have come in between.

@@ -1,8 +1,8 @@
 -- name: insert_trigger
 INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, expression, schedule, misfire, logical,
-  flow_name, next_fire_at, version, generation, definition, tags, created_at, updated_at)
+  flow_name, next_fire_at, version, generation, definition, tags, ticker, created_at, updated_at)
 VALUES (:id, :org_id, :namespace, :name, :owner, :type, :state, :expression, :schedule, :misfire, :logical,
-  :flow_name, :next_fire_at, :version, :generation, :definition, :tags, :created_at, :updated_at)
+  :flow_name, :next_fire_at, :version, :generation, :definition, :tags, :ticker, :created_at, :updated_at)
 
 -- name: insert_trigger_action
 INSERT INTO trigger_actions (trigger_id, action_no, org_id, namespace, target, name, arguments, timeout_seconds,
@@ -50,17 +50,25 @@ WHERE id = :id AND version = :was
 -- name: delete_trigger
 DELETE FROM triggers WHERE id = :id AND version = :was
 
+-- name: delete_triggers
+DELETE FROM triggers WHERE id IN :ids
+
+-- name: delete_actions_of_triggers
+DELETE FROM trigger_actions WHERE trigger_id IN :ids
+
 -- name: lock_due_triggers
--- Up to :limit due triggers for one scheduler; those that another one is firing are passed over.
+-- Up to :limit due triggers for one scheduler of its kind; those that another one is firing are passed over.
 SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation
 FROM triggers
-WHERE state = 'RUNNING' AND next_fire_at <= :now ORDER BY next_fire_at LIMIT :limit {skip_locked}
+WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at <= :now
+ORDER BY next_fire_at LIMIT :limit {skip_locked}
 
 -- name: advance_trigger
 UPDATE triggers SET next_fire_at = :next_fire_at, version = version + 1 WHERE id = :id AND version = :was
 
 -- name: next_due
-SELECT MIN(next_fire_at) AS due_at FROM triggers WHERE state = 'RUNNING' AND next_fire_at IS NOT NULL
+SELECT MIN(next_fire_at) AS due_at FROM triggers
+WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at IS NOT NULL
 
 -- name: insert_fire
 INSERT INTO fires (id, org_id, trigger_id, trigger_name, generation, fire_at, outcome, reason, first_at, last_at,

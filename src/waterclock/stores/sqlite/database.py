@@ -29,7 +29,7 @@ class SqliteDatabase:
     def __init__(self, path: str) -> None:
         self.path = path
         self.offset_us = 0
-        self._wakeups = LocalWakeups(None if path == MEMORY else Path(path).parent / "wake")
+        self._wakeups = LocalWakeups(None if path == MEMORY else Path(f"{path}-wake"))
         self._writer = Writer(path, lambda: self.offset_us, self._wakeups.send)
         self._readers: ThreadPoolExecutor | None = None
         self._reading = threading.local()
