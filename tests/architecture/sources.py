@@ -1,8 +1,9 @@
 """Our own modules, parsed: what the tests of the architecture look at."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -39,6 +40,23 @@ def imported(node: ast.AST) -> Iterator[str]:
             yield from (f"{module}.{name.name}" for name in names)
 
 
+def every_module(check: Callable[[Source], None]) -> Callable[[], None]:
+    """One test out of a check of one module: it says of all of them which fail. (A test each would take a minute.)"""
+
+    def test() -> None:
+        failed = []
+        for source in sources():
+            try:
+                check(source)
+            except AssertionError as wrong:
+                failed.append(f"{source.name or 'waterclock'}: {wrong}")
+        assert not failed, "\n".join(failed)
+
+    test.__name__, test.__doc__ = check.__name__, check.__doc__
+    return test
+
+
+@cache
 def sources() -> list[Source]:
     return [Source(path=path, tree=ast.parse(path.read_bytes())) for path in sorted(PACKAGE.rglob("*.py"))]
 

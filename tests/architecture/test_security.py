@@ -6,17 +6,25 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.sources import Source, dotted, imported, sources
+from tests.architecture.sources import Source, dotted, every_module, imported
 
 UNSAFE_MODULES: Final = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle", "jsonpickle"}
 UNSAFE_CALLS: Final = {
     *("eval", "exec", "os.system", "os.popen", "yaml.load", "yaml.unsafe_load", "yaml.full_load"),
+    *("ForkingPickler.loads", "ForkingPickler.load"),
     *("subprocess.getoutput", "subprocess.getstatusoutput", "asyncio.create_subprocess_shell"),
 }
 # Where it is what the module is for; each entry says why.
-MAY: Final = {("runners.warm", "exec"): "runs the job's own script, in a process of its own"}
+MAY: Final = {
+    ("runners.warm", "exec"): "runs the job's own script, in a process of its own",
+    ("executors.worker", "ForkingPickler.loads"): "calls of the program itself, from the process that started this one",
+    ("executors.worker_process", "ForkingPickler.loads"): "their results, from the child that made them",
+    ("faces.library.unpickling", "pickle"): "reads APScheduler's rows, in a process that does nothing else",
+    ("faces.library.serializers", "pickle"): "only for the job stores that a program opened with serializer='pickle'",
+}
 # Statements are text of ours; where one is put together, each line that does it says so.
 MAY_WORD_SQL: Final = {
+    "faces.cli.importing.apscheduler.reading": "a table that the caller names, quoted, only read",
     "stores.views": "views, from files of ours",
     "stores.views.schedulerdb": "views onto those, in the database of our own connection, whose name is quoted",
     "stores.mysql.compiling": "a named statement for many rows",
@@ -24,8 +32,6 @@ MAY_WORD_SQL: Final = {
     "stores.sqlite.session": "a named statement with a list",
     "stores.sqlite.migrating": "the numbers of our own migrations",
 }
-
-every_module = pytest.mark.parametrize("source", sources(), ids=lambda source: source.name or "waterclock")
 
 
 @every_module

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.architecture.sources import Source, dotted, sources
+from tests.architecture.sources import Source, dotted, every_module
 
 READS_A_CLOCK: Final = {
     *("time.time", "time.time_ns", "time.monotonic", "time.monotonic_ns", "time.perf_counter", "time.perf_counter_ns"),
@@ -17,6 +17,17 @@ READS_A_CLOCK: Final = {
 MAY_CATCH_ALL: Final = {
     "engine.loop": "a duty that fails is logged and tried again",
     "engine.attempt": "whatever a runner raises becomes the outcome of the attempt",
+    "executors.asyncio": "what a coroutine raises is its end",
+    "executors.outcome": "what a call raises is its end",
+    "executors.threads": "what a pool's initializer raises is the end of the call that waits for it",
+    "executors.watch": "no call hangs because one could not be pickled, started or told of",
+    "executors.worker": "what a call raises is its end, and pickling runs code of its result",
+    "executors.worker_process": "unpickling runs code of the result: what it raises is the end of its call",
+    "faces.library.listeners": "a user's listener that fails is logged, and the others are told",
+    "faces.library.references": "importing a user's module runs it: what it raises is why its job cannot be loaded",
+    "faces.library.runner": "calls that an executor does not take have failed: nobody would ever end them",
+    "faces.library.serializers": "unpickling runs code, too",
+    "faces.library.unpickling": "and so it does here, where it is why a row cannot be imported",
     "notices.apprise_sender": "whatever a channel's plugin raises is why the notice was not sent",
     "notices.deadline": "work in a thread of its own: what it raises is handed to whoever waits for it",
     "runners.callables": "a callable's failure is its run's, whatever it is",
@@ -26,8 +37,6 @@ MAY_CATCH_ALL: Final = {
 MAY_LOOP_FOREVER: Final = {"engine.loop"}
 WITHOUT_ANY: Final = ("domain", "engine", "services")
 CODEC: Final = "codec.py"  # JSON and back: the wire in this sense
-
-every_module = pytest.mark.parametrize("source", sources(), ids=lambda source: source.name or "waterclock")
 
 
 @every_module
