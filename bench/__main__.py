@@ -3,9 +3,16 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, latency, processes
+from bench import api, burst, chains, latency, library, processes
 
-WORKLOADS = {"api": api, "burst": burst, "chains": chains, "latency": latency, "processes": processes}
+WORKLOADS = {
+    "api": api,
+    "burst": burst,
+    "chains": chains,
+    "latency": latency,
+    "library": library,
+    "processes": processes,
+}
 
 
 def main() -> None:
@@ -13,7 +20,9 @@ def main() -> None:
     chosen = parser.add_subparsers(required=True, metavar="WORKLOAD")
     for name, workload in WORKLOADS.items():
         one = chosen.add_parser(name, help=(workload.__doc__ or "").splitlines()[0])
-        one.add_argument("--store", choices=["sqlite", "postgres", "mariadb"], default="sqlite")
+        one.add_argument(
+            "--store", choices=["sqlite", "postgres", "mariadb", *getattr(workload, "STORES", [])], default="sqlite"
+        )
         workload.arguments(one)
         one.set_defaults(run=workload.run)
     given = parser.parse_args()

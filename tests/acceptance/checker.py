@@ -15,6 +15,7 @@ from tests.acceptance.evidence import END, START, Mark
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.run import ENDED, RunState
 
+Item = TypeVar("Item")
 Key = TypeVar("Key", bound=Hashable)
 
 
@@ -111,10 +112,10 @@ def _lost(history: History) -> Iterable[str]:
 
 def _double(starts: Sequence[Mark]) -> Iterable[str]:
     """Two starts of one attempt, or two runs of one instant."""
-    for same in _grouped(starts, lambda mark: mark.of).values():
+    for same in grouped(starts, lambda mark: mark.of).values():
         if len(same) > 1:
             yield f"{len(same)} starts of {same[0]}"
-    for same in _grouped(starts, lambda mark: (mark.work, mark.fire_at)).values():
+    for same in grouped(starts, lambda mark: (mark.work, mark.fire_at)).values():
         if len({mark.run for mark in same}) > 1:
             yield " and ".join(map(str, same))
 
@@ -123,11 +124,11 @@ def _overlap(history: History) -> Iterable[str]:
     """Attempts of one run; instants of what must be alone. What left no end was killed: nobody knows when."""
     ended = {mark.of: mark.at for mark in history.ends}
     attempts = [(mark, _Span(mark.at, ended.get(mark.of, mark.at), str(mark))) for mark in history.starts]
-    groups = [[span for mark, span in attempts if mark.run == run] for run in {mark.run for mark in history.starts}]
+    groups = [[span for _, span in same] for same in grouped(attempts, lambda each: each[0].run).values()]
+    by_work = grouped(attempts, lambda each: each[0].work)
     for works in history.alone:
-        instants = _grouped([mark for mark in history.starts if mark.work in works], lambda mark: mark.fire_at)
-        spans = {mark.of: span for mark, span in attempts}
-        groups.append([_whole([spans[mark.of] for mark in same]) for same in instants.values()])
+        instants = grouped([each for work in works for each in by_work.get(work, ())], lambda each: each[0].fire_at)
+        groups.append([_whole([span for _, span in same]) for same in instants.values()])
     for group in groups:
         for before, after in pairwise(sorted(group, key=lambda span: span.start)):
             if after.start < before.end:
@@ -171,8 +172,8 @@ def _state(history: History) -> Iterable[str]:
         yield from (f"{attempt} is not in the store" for attempt in sorted(begun - history.stored.keys()))
 
 
-def _grouped(marks: Iterable[Mark], key: Callable[[Mark], Key]) -> dict[Key, list[Mark]]:
-    found: defaultdict[Key, list[Mark]] = defaultdict(list)
-    for mark in marks:
-        found[key(mark)].append(mark)
+def grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    found: defaultdict[Key, list[Item]] = defaultdict(list)
+    for item in items:
+        found[key(item)].append(item)
     return found

@@ -111,12 +111,14 @@ def running(folder: Path, url: str = "", **settings: object) -> Iterator[Server]
         server.kill_everything()
 
 
-def until(condition: Callable[[], Any], otherwise: str, seconds: float = DEADLINE_SECONDS) -> Any:
+def until(
+    condition: Callable[[], Any], otherwise: str, seconds: float = DEADLINE_SECONDS, *, pause: float = 0.02
+) -> Any:
     """Ask again until it holds; a test fails at the deadline, it never sleeps for a fixed time."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()):
         assert time.monotonic() < deadline, otherwise
-        time.sleep(0.02)
+        time.sleep(pause)
     return answer
 
 

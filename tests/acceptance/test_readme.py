@@ -13,7 +13,8 @@ def test_the_boto3_example_runs_as_it_stands(tmp_path: Path) -> None:
     script = tmp_path / "nightly.py"
     script.write_text("import sys\nprint(sys.argv)\n")
     with running(tmp_path) as server:
-        (example,) = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
+        examples = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
+        (example,) = (each for each in examples if "boto3" in each)
         example = example.replace("/srv/jobs/nightly.py", str(script)).replace("http://127.0.0.1:8470", server.address)
         environment = {**os.environ, "AWS_SHARED_CREDENTIALS_FILE": str(server.data / "credentials")}
         ran = subprocess.run(
@@ -27,3 +28,15 @@ def test_the_boto3_example_runs_as_it_stands(tmp_path: Path) -> None:
 def test_every_page_that_the_readme_names_exists() -> None:
     for page in re.findall(r"\]\(([\w./-]+)\)", (REPO / "README.md").read_text()):
         assert (REPO / page).exists(), page
+
+
+def test_the_librarys_example_runs_as_it_stands(tmp_path: Path) -> None:
+    examples = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
+    (example,) = (each for each in examples if "BackgroundScheduler" in each)
+    ran = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    lines = ran.stdout.splitlines()
+    assert set(lines) == {"hello world", "SUCCEEDED 5"}
+    assert lines.count("hello world") == lines.count("SUCCEEDED 5")

@@ -62,8 +62,7 @@ class Attempts:
         for attempt_id in going_back:
             if task := self._flights[attempt_id].preparing:
                 task.cancel()
-        if going_back:
-            await self._work.release(self._claimant.node, going_back)
+        await self.give_back(going_back)
         for pump in self._pumps:
             pump.cancel()
         await asyncio.gather(*self._pumps, *self._tidying, return_exceptions=True)
@@ -157,10 +156,12 @@ class Attempts:
         """For others to run: a runner that closes has not begun them, and never will."""
         by_node: dict[str, list[int]] = {}
         for attempt_id in attempt_ids:
-            if flight := self._flights.pop(attempt_id, None):
+            if flight := self._flights.get(attempt_id):
                 by_node.setdefault(flight.claimed.attempt.node or self._claimant.node, []).append(attempt_id)
         for node, ours in by_node.items():
             await self._work.release(node, ours)
+            for attempt_id in ours:
+                self._flights.pop(attempt_id, None)
 
     async def stop(self, attempt_ids: Sequence[int]) -> None:
         """The proof is the end that follows; one that was only being prepared never starts."""

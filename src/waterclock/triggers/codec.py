@@ -13,7 +13,7 @@ from waterclock.domain.schedule import Fold, Gap
 from waterclock.domain.schedule.codec import DEEPEST
 from waterclock.domain.schedule.moment import span_us
 from waterclock.triggers.base import BaseTrigger, ScheduleTrigger
-from waterclock.triggers.registry import TRIGGERS
+from waterclock.triggers.registry import TRIGGERS, registered_name, trigger_class
 from waterclock.triggers.zones import zone_name, zone_of
 
 Json = dict[str, Any]
@@ -21,8 +21,8 @@ NAMES: Final = {made: name for name, made in TRIGGERS.items()}
 
 
 def to_json(trigger: BaseTrigger) -> Json:
-    """What `from_json` reads back; InvalidInput for a trigger that is not one of ours."""
-    if isinstance(trigger, ScheduleTrigger) and (name := NAMES.get(type(trigger))):
+    """What `from_json` reads back; InvalidInput for one that is neither ours nor a registered `ScheduleTrigger`."""
+    if isinstance(trigger, ScheduleTrigger) and (name := NAMES.get(type(trigger)) or registered_name(type(trigger))):
         return {"trigger": name} | {key: _write(value) for key, value in trigger.__getstate__().items()}
     raise InvalidInput(f"{type(trigger).__name__} cannot be kept as JSON", field="trigger")
 
@@ -35,11 +35,11 @@ def _read(data: Mapping[str, Any], depth: int) -> ScheduleTrigger:
     try:
         if depth == 0:
             raise ValueError("nested too deep")
-        made = TRIGGERS[data["trigger"]]
+        made = trigger_class(data["trigger"])
         trigger = made.__new__(made)
         assert isinstance(trigger, ScheduleTrigger)
         trigger.__setstate__({key: _value(key, kept, depth) for key, kept in data.items() if key != "trigger"})
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, ZoneInfoNotFoundError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, ZoneInfoNotFoundError) as error:
         raise InvalidInput(f"is not a stored trigger: {error!r}", field="trigger") from error
     return trigger
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import tzinfo
+from functools import cache
 from importlib.metadata import entry_points
 from inspect import signature
 from typing import Any, Final
@@ -37,6 +38,15 @@ def trigger_class(alias: str) -> type[BaseTrigger]:
     raise LookupError(f'No trigger by the name "{alias}" was found')
 
 
+def registered_name(made: type[BaseTrigger]) -> str | None:
+    """The name under which another package has registered this very class."""
+    for group in GROUPS:
+        for entry in entry_points(group=group):
+            if entry.value == f"{made.__module__}:{made.__qualname__}":
+                return entry.name
+    return None
+
+
 def create_trigger(
     trigger: BaseTrigger | str | None, options: Mapping[str, Any], timezone: tzinfo | str | None = None
 ) -> BaseTrigger:
@@ -49,8 +59,25 @@ def create_trigger(
     if trigger is not None and not isinstance(trigger, str):
         raise TypeError(f"Expected a trigger instance or string, got {type(trigger).__name__} instead")
     made = trigger_class(trigger or "date")
-    takes_zone = timezone is not None and "timezone" in signature(made).parameters
-    return made(**({"timezone": timezone} if takes_zone else {}) | dict(options))
+    takes_zone = timezone is not None and _takes_zone(made)
+    try:
+        return made(**({"timezone": timezone} if takes_zone else {}) | dict(options))
+    except TypeError:
+        _check_options(trigger or "date", made, options)
+        raise
+
+
+def _check_options(name: str, made: type[BaseTrigger], options: Mapping[str, Any]) -> None:
+    """TypeError that says what there is instead: what add_job does not know is taken for the trigger's, too."""
+    known = signature(made).parameters
+    takes_any = any(each.kind is each.VAR_KEYWORD for each in known.values())
+    if not takes_any and (unknown := [each for each in options if each not in known]):
+        raise TypeError(f'The trigger "{name}" has no option {", ".join(unknown)}: it has {", ".join(known)}') from None
+
+
+@cache
+def _takes_zone(made: type[BaseTrigger]) -> bool:
+    return "timezone" in signature(made).parameters
 
 
 def _checked(alias: str, loaded: object) -> type[BaseTrigger]:

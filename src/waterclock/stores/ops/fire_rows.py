@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from waterclock.domain.claim import Taker
 from waterclock.domain.firing import PlannedRun, Skipped, SkippedFor
 from waterclock.domain.job import merge_arguments
 from waterclock.domain.moment import Moment, from_datetime
@@ -86,7 +87,7 @@ def over_cap(trigger: Row, fire_at: Moment, reason: str) -> Skipped:
     )
 
 
-def new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int) -> NewRun:
+def new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int, taker: Taker | None) -> NewRun:
     arguments = merge_arguments(run.job.spec, of_trigger=run.action.arguments) if run.job else run.action.arguments
     return NewRun(
         org_id=trigger["org_id"],
@@ -107,4 +108,5 @@ def new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int) -> New
         arguments=arguments,
         timeout_seconds=run.action.timeout_seconds,
         notify_after_seconds=run.action.notify_after_seconds,
+        taker=taker,
     )

@@ -4,17 +4,16 @@ A trigger that starts a flow makes a run of the flow; any other makes runs of it
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field
 from typing import Final
 
 from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.claim import Claimed, Taker
-from waterclock.domain.firing import Skipped, plan_actions
+from waterclock.domain.firing import PlannedRun, Skipped, plan_actions
 from waterclock.domain.flow import Flow, Graph
 from waterclock.domain.job import Job
-from waterclock.domain.moment import Moment, from_datetime, to_datetime
-from waterclock.domain.planning import Plan, SkipSpan, plan
+from waterclock.domain.moment import Moment, from_datetime
+from waterclock.domain.planning import Moments, SkipSpan, plan_us
 from waterclock.domain.role import NotNow, Role, who_runs
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import FireRules
@@ -62,7 +61,7 @@ class Due:
     """A trigger's row, and what is to be written of it."""
 
     row: Row
-    plan: Plan
+    plan: Moments
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +88,7 @@ async def fire_due(
     """
     now = await tx.now()
     rows = await tx.fetch("lock_due_triggers", {"ticker": ticker, "now": now, "limit": limit})
-    moment = to_datetime(now)
-    due = [Due(row, _plan(row, moment)) for row in rows]
+    due = [Due(row, _plan(row, now)) for row in rows]
     written = await write_fires(tx, due, rules, now, takers) if due else Written()
     exhausted = [each for each in due if _is_exhausted(each, rules)]
     advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
@@ -128,14 +126,15 @@ async def write_fires(
     starts: list[FlowStart] = []
     skipped: list[tuple[Row, Moment, str]] = []
     told: list[Skipped] = []
+    room = _Room(takers, {queue: taker.room for queue, taker in takers.items()})
     for each in due:
         trigger, chosen = each.row, rules.get(each.row["namespace"], GUARDED)
         fires += [skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
         skipped += [(trigger, from_datetime(skip.last), skip.reason) for skip in each.plan.skips]
         told += _told(trigger, each.plan.skips) if chosen.drop_exhausted and each.plan.skips else []
         in_turn = False
-        for instant in each.plan.fires:
-            fire_at, fire_id = from_datetime(instant), next(numbers)
+        for fire_at in each.plan.fires:
+            fire_id = next(numbers)
             fire = fire_row(trigger, fire_at, fire_id, now)
             if trigger["flow_name"] is not None:
                 start = flows.start(trigger, fire_at, fire_id)
@@ -156,13 +155,13 @@ async def write_fires(
             outcome = skipped_row(planned)
             in_turn = in_turn or (chosen.drop_exhausted and not outcome)
             fires.append(fire | outcome)
-            new += [new_run(trigger, run, fire_at, fire_id) for run in planned]
+            new += [new_run(trigger, run, fire_at, fire_id, room.taker_of(run)) for run in planned]
             if outcome and chosen.drop_exhausted:
                 told.append(over_cap(trigger, fire_at, outcome["reason"]))
     if fires:
         await tx.run_many("insert_fire", fires)
     moves = Moves()
-    inserted = await insert_runs(tx, _taken(new, takers) if takers else new, now, moves)
+    inserted = await insert_runs(tx, new, now, moves)
     await moves.write(tx, now)
     await insert_flow_runs(tx, starts, jobs, counted, now)
     await tell_of_skips(tx, [each for each in skipped if each[0]["namespace"] == CHAINS], now)
@@ -170,16 +169,19 @@ async def write_fires(
     return Written(len(new) + len(starts), tuple(told), claimed, jobs)
 
 
-def _taken(new: Sequence[NewRun], takers: Mapping[str, Taker]) -> list[NewRun]:
-    """The first of each queue, as many as there is room for."""
-    room = {queue: taker.room for queue, taker in takers.items()}
-    taken = list(new)
-    for index, run in enumerate(new):
+@dataclass(slots=True)
+class _Room:
+    """What the takers of each queue still have room for."""
+
+    takers: Mapping[str, Taker]
+    left: dict[str, int]
+
+    def taker_of(self, run: PlannedRun) -> Taker | None:
         queue = run.job.spec.queue if run.job and run.state is RunState.STARTING else ""
-        if room.get(queue, 0) > 0:
-            room[queue] -= 1
-            taken[index] = replace(run, taker=takers[queue])
-    return taken
+        if self.left.get(queue, 0) < 1:
+            return None
+        self.left[queue] -= 1
+        return self.takers[queue]
 
 
 def _told(trigger: Row, skips: Sequence[SkipSpan]) -> list[Skipped]:
@@ -268,14 +270,9 @@ async def _hold_jobs(tx: Tx, trigger_ids: Sequence[int], flows: _Flows) -> JobsB
     return JobsByPlace.of_jobs((await hold_jobs(tx, await jobs_by_ids(tx, ids))).values())
 
 
-def _plan(row: Row, now: datetime) -> Plan:
-    return plan(schedule_of(row["schedule"]), to_datetime(row["next_fire_at"]), now, misfire_of(row["misfire"]))
+def _plan(row: Row, now: Moment) -> Moments:
+    return plan_us(schedule_of(row["schedule"]), row["next_fire_at"], now, misfire_of(row["misfire"]))
 
 
 def _advance(due: Due) -> dict[str, object]:
-    next_at = due.plan.next_at
-    return {
-        "id": due.row["id"],
-        "was": due.row["version"],
-        "next_fire_at": None if next_at is None else from_datetime(next_at),
-    }
+    return {"id": due.row["id"], "was": due.row["version"], "next_fire_at": due.plan.next_at}

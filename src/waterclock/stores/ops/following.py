@@ -5,8 +5,8 @@ In the transaction that ends the runs, so that each happens exactly once.
 
 from collections.abc import Collection, Mapping, Sequence
 
-from waterclock.domain.moment import Moment, to_datetime
-from waterclock.domain.planning import Plan
+from waterclock.domain.moment import Moment
+from waterclock.domain.planning import Moments
 from waterclock.domain.watching import JobEnd, watch
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.advancing import Advance, Driver, load_nodes
@@ -93,6 +93,5 @@ async def _instants(tx: Tx, due: Sequence[tuple[Watcher, int]], now: Moment) -> 
     found = []
     for watcher, count in due:
         first = max(now, last.get(watcher.trigger.id, 0) + 1)
-        fires = tuple(to_datetime(first + step) for step in range(count))
-        found.append(Due(watcher.row, Plan(fires=fires, skips=(), next_at=None)))
+        found.append(Due(watcher.row, Moments(tuple(range(first, first + count)), (), None)))
     return found

@@ -6,7 +6,7 @@ from typing import Final
 from waterclock.domain.errors import AlreadyExists, NotAllowed, NotFound
 from waterclock.domain.flow import starts_flow
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
-from waterclock.domain.planning import Plan
+from waterclock.domain.planning import Moments
 from waterclock.domain.trigger import (
     Action,
     Condition,
@@ -129,7 +129,7 @@ async def start_trigger(
         row = await tx.fetch_one("trigger_by_name", {"org_id": org_id, "namespace": namespace, "name": name})
         if row is None:
             raise NotFound("trigger", name)
-        await write_fires(tx, [Due(row, Plan(fires=(to_datetime(now),), skips=(), next_at=None))], rules, now)
+        await write_fires(tx, [Due(row, Moments((now,), (), None))], rules, now)
         return trigger
     await tx.run("forget_conditions", {"id": trigger.id})
     await _move(tx, trigger, TriggerState.RUNNING, next_fire(row_schedule(trigger.spec), now), now)

@@ -25,6 +25,7 @@ from waterclock.faces.cli.output import as_json, print_json, say
 
 NOT_CARRIED: Final = (Done.FAILED, Done.LEFT_OUT)
 SCHEDULERDB: Final = "waterclock.faces.cli.importing.schedulerdb.command:schedulerdb"
+APSCHEDULER: Final = "waterclock.faces.cli.importing.apscheduler.command:apscheduler"
 
 
 class Kinds(click.ParamType[tuple[Kind, ...]]):
@@ -43,7 +44,7 @@ class Kinds(click.ParamType[tuple[Kind, ...]]):
         return tuple(kind for word, kind in plurals.items() if word in words)
 
 
-@click.group("import", cls=LazyGroup, lazy={"schedulerdb": SCHEDULERDB})
+@click.group("import", cls=LazyGroup, lazy={"schedulerdb": SCHEDULERDB, "apscheduler": APSCHEDULER})
 def importing() -> None:
     """Bring in what is kept elsewhere.
 
@@ -53,6 +54,7 @@ def importing() -> None:
       waterclock import glue --from-profile prod --only jobs --names 'etl-*' --apply
       waterclock import glue --from-endpoint http://old-server:8470 --apply --start
       waterclock import schedulerdb mysql://ops:secret@old-host/schedulerDB --timezone Asia/Seoul
+      waterclock import apscheduler sqlite:///jobs.sqlite
     """
 
 

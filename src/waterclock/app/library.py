@@ -1,0 +1,164 @@
+"""The composition root of the library: the engine of one job store, inside the program that uses it."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from waterclock.app.library_worker import LibraryWorker, StoreOptions, node_record
+from waterclock.domain.claim import Claimant, Claimed, Taker
+from waterclock.domain.library import RULES
+from waterclock.engine.heartbeat import Heartbeat
+from waterclock.engine.loop import Loop
+from waterclock.engine.node import Node
+from waterclock.engine.pruner import Pruner
+from waterclock.engine.rescuer import Rescuer
+from waterclock.engine.ticker import Ticker
+from waterclock.engine.work import StoreWork, Work
+from waterclock.executors.base import BaseExecutor
+from waterclock.faces.library.keeping import Keeper
+from waterclock.faces.library.telling import Telling
+from waterclock.stores.base import Database, Topic
+
+LONG_REST_SECONDS: Final = 3600.0
+MARGIN_SECONDS: Final = 5.0
+
+
+class LibraryTaking:
+    """The scheduler's own hand: what it takes for the workers has its node, so that no claim of theirs is mistaken."""
+
+    def __init__(
+        self, work: Work, node: str, host: str, workers: Mapping[str, LibraryWorker], options: StoreOptions
+    ) -> None:
+        self._work = work
+        self._node = node
+        self._host = host
+        self._workers = workers
+        self._ttl_seconds = options.lease_seconds
+
+    def takers(self) -> Mapping[str, Taker]:
+        return {
+            worker.queue: Taker(node=self._node, host=self._host, room=room, ttl_seconds=self._ttl_seconds)
+            for worker in self._workers.values()
+            if (room := worker.room()) > 0
+        }
+
+    async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+        left = list(claimed)
+        for worker in tuple(self._workers.values()):
+            mine = [each for each in left if each.spec.queue == worker.queue]
+            left = [each for each in left if each.spec.queue != worker.queue]
+            if mine:
+                await worker.launch(mine, asked_at)
+        if left:  # their executor was removed meanwhile
+            await self._work.release(self._node, [each.attempt.id for each in left])
+
+    async def give_back(self) -> None:
+        workers = tuple(self._workers.values())
+        claimant = Claimant(node=self._node, host=self._host, queues=tuple(worker.queue for worker in workers))
+        await self._work.give_back(claimant, frozenset().union(*(worker.known() for worker in workers)))
+
+
+class PausableTicker:
+    """The engine's ticker, unless it is told to rest."""
+
+    name = "ticker"
+
+    def __init__(self, ticker: Ticker, *, paused: bool) -> None:
+        self._ticker = ticker
+        self.paused = paused
+
+    async def tick(self) -> float:
+        return LONG_REST_SECONDS if self.paused else await self._ticker.tick()
+
+
+class StoreEngine:
+    """Fires the jobs of one store, and runs them on each of the program's executors. Lives in the engine's loop."""
+
+    def __init__(self, database: Database, keeper: Keeper, telling: Telling, options: StoreOptions) -> None:
+        self._database = database
+        self._keeper = keeper
+        self._telling = telling
+        self._options = options
+        self._host = str(uuid.uuid4())  # its calls die with the process: no other may adopt them
+        self._workers: dict[str, LibraryWorker] = {}
+        self._node_id = node_id = str(uuid.uuid4())
+        self._node = Node(database, node_id)
+        rules = {options.namespace: RULES}
+        taking = LibraryTaking(StoreWork(database), node_id, self._host, self._workers, options)
+        ticker = Ticker(
+            database,
+            rules,
+            ticker=options.namespace,
+            fired=telling.fired,
+            taking=taking if options.shared else None,
+        )
+        self._ticker = PausableTicker(ticker, paused=False)
+        self._ticking: Loop = self._node.add(self._ticker, Topic.TRIGGERS)
+        self._beating: Heartbeat | None = None
+        if options.shared:
+            every = options.lease_seconds / 3
+            record = node_record(node_id, self._host, "scheduler", slots=0)
+            self._beating = Heartbeat(database, record, every_seconds=every)
+            self._node.add(self._beating)
+            rescuer = Rescuer(
+                database,
+                margin_seconds=MARGIN_SECONDS,
+                every_seconds=every,
+                rules=rules,
+                namespace=options.namespace,
+            )
+            self._node.add(rescuer)
+            self._node.add(Pruner(database, keep_days=options.keep_days, yields_to_server=True))
+
+    async def open(self, *, paused: bool) -> None:
+        """Serve the store: what is due is fired from now on, and what was missed is decided."""
+        self._ticker.paused = paused
+        if self._beating:
+            await self._beating.tick()
+        await self._node.start()
+
+    async def close(self, *, wait: bool) -> None:
+        """Nothing fires any more; then each executor's calls end, or go back where they have not begun.
+
+        What nobody shares nobody else would run: of that nothing goes back.
+        """
+        await self._ticking.stop()
+        try:
+            leaving = (self.leave(alias, wait=wait or not self._options.shared) for alias in list(self._workers))
+            await asyncio.gather(*leaving)
+            await self._node.stop()
+        finally:
+            await self._database.close()
+
+    def pause(self, paused: bool) -> None:
+        """From any thread. A round that is under way is not stopped; who ends a pause wakes the engine, too."""
+        self._ticker.paused = paused
+
+    def wake(self) -> None:
+        self._ticking.wake()
+
+    def is_calling(self) -> bool:
+        """Whether it is a job of this store that asks."""
+        return any(worker.is_calling() for worker in tuple(self._workers.values()))
+
+    async def serve(self, alias: str, executor: BaseExecutor) -> None:
+        """From now on run what waits for an executor of this name."""
+        worker = LibraryWorker(
+            self._database,
+            self._keeper,
+            self._telling,
+            self._options,
+            host=str(uuid.uuid4()),  # its own: what the other workers run is not for this one to adopt
+            scheduler=self._node_id,
+            alias=alias,
+            executor=executor,
+        )
+        self._workers[alias] = worker
+        await worker.open()
+
+    async def leave(self, alias: str, *, wait: bool) -> None:
+        if worker := self._workers.pop(alias, None):
+            await worker.close(wait=wait)

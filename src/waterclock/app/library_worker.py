@@ -1,0 +1,215 @@
+"""The engine's worker over one executor of the program: claims from the executor's queue, runs, records."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import uuid
+from collections.abc import Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import waterclock
+from waterclock import clock
+from waterclock.domain.claim import Claimant, Claimed
+from waterclock.domain.errors import Unavailable
+from waterclock.domain.job import CALLABLE
+from waterclock.domain.library import RULES, queue_of
+from waterclock.engine.attempt import Attempts
+from waterclock.engine.dispatcher import Dispatcher
+from waterclock.engine.heartbeat import Heartbeat
+from waterclock.engine.node import Node
+from waterclock.engine.stopper import Stopper
+from waterclock.engine.work import StoreWork
+from waterclock.executors.base import BaseExecutor
+from waterclock.faces.library.keeping import Keeper
+from waterclock.faces.library.pacing import PATIENCE_SECONDS, Pace
+from waterclock.faces.library.programs import CallPreparation
+from waterclock.faces.library.references import Unloadable
+from waterclock.faces.library.runner import ExecutorRunner
+from waterclock.faces.library.telling import Telling
+from waterclock.stores.base import Database, Topic
+from waterclock.stores.ops.library import quarantine
+from waterclock.stores.ops.nodes import Node as NodeRecord
+
+log: Final = logging.getLogger("waterclock.scheduler")
+
+MOST_UNWRITTEN: Final = 2_000
+AGAIN_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOptions:
+    """How a job store is served. `shared`: other processes may hold runs of it, so that there are leases to watch."""
+
+    namespace: str
+    shared: bool
+    lease_seconds: float = 30.0
+    keep_days: float = 30.0
+
+
+def node_record(node_id: str, host: str, duty: str, *, slots: int) -> NodeRecord:
+    return NodeRecord(
+        id=node_id,
+        host=host,
+        name=socket.gethostname(),
+        duties=(f"library:{duty}",),
+        slots=slots,
+        version=waterclock.__version__,
+        pid=os.getpid(),
+    )
+
+
+class LibraryWorker:
+    def __init__(
+        self,
+        database: Database,
+        keeper: Keeper,
+        telling: Telling,
+        options: StoreOptions,
+        *,
+        host: str,
+        scheduler: str,
+        alias: str,
+        executor: BaseExecutor,
+    ) -> None:
+        self._database = database
+        self._telling = telling
+        self._options = options
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._ended = asyncio.Event()
+        self._is_closing = False
+        node_id = str(uuid.uuid4())
+        self._node = Node(database, node_id)
+        self._runner = ExecutorRunner(executor, telling, self._give_back_what_waits)
+        work = StoreWork(database, {options.namespace: RULES}, alone=True)
+        self.queue = queue_of(options.namespace, alias)
+        claimant = Claimant(node=node_id, host=host, queues=(self.queue,))
+        pace = Pace(executor.max_workers, alone=not options.shared)
+        self._attempts = Attempts(
+            work,
+            claimant,
+            CallPreparation(keeper, self._unloadable),
+            {CALLABLE: self._runner, "": self._runner},
+            ttl_seconds=options.lease_seconds,
+            freed=self._freed,
+        )
+        self._dispatcher = Dispatcher(
+            work,
+            self._attempts,
+            claimant,
+            queues=claimant.queues,
+            slots=pace.slots,
+            callables=True,
+            ttl_seconds=options.lease_seconds,
+            occupied=self._occupied,
+        )
+        self._pace = pace
+        self._node.add_worker(self._attempts, [self._dispatcher])
+        self._beating: Heartbeat | None = None
+        if options.shared:
+            record = node_record(node_id, host, alias, slots=executor.max_workers)
+            every = options.lease_seconds / 3
+            self._beating = Heartbeat(database, record, every_seconds=every, renew=self._attempts.renew)
+            self._node.add(self._beating)
+            for node in (node_id, scheduler):  # what it has claimed, and what was taken for it as it was fired
+                self._node.add(Stopper(work, self._attempts, node), Topic.STOPS)
+
+    async def open(self) -> None:
+        if self._beating:
+            await self._beating.tick()
+        await self._node.start()
+
+    async def close(self, *, wait: bool) -> None:
+        """Calls that run are waited for in any case: an end that nobody records would be a run that is lost.
+
+        `wait`: those that this process has taken and not begun are run, too, and all others where nobody else would;
+        without it they go back to the store.
+        """
+        self._is_closing = True
+        await self._node.stop_claiming()
+        if not wait:
+            await self._attempts.give_back(self._runner.unbegun())
+        elif not self._options.shared:
+            await self._drain()
+        await self._runner.idle()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+        await self._node.stop()
+
+    def room(self) -> int:
+        return 0 if self._is_closing else self._dispatcher.slots - self._occupied()
+
+    def _occupied(self) -> int:
+        """What the executor has; and once too many ends wait to be written, those, too."""
+        unwritten = self._attempts.count(callables=True) - self._runner.count()
+        return self._runner.count() + max(0, unwritten - MOST_UNWRITTEN)
+
+    def known(self) -> frozenset[int]:
+        return self._attempts.known()
+
+    async def launch(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+        """What was taken for it as it was fired."""
+        await self._attempts.launch(claimed, asked_at)
+
+    def is_calling(self) -> bool:
+        return self._runner.is_calling()
+
+    def _freed(self) -> None:
+        self._dispatcher.slots = self._pace.measured(self._runner.ended)
+        self._ended.set()
+        self._node.room()
+
+    def _give_back_what_waits(self) -> None:
+        """What this process has taken and does not get to, while others may have nothing to do."""
+        if self._is_closing or not self._options.shared:
+            return
+        if waiting := self._runner.unbegun(clock.monotonic() - PATIENCE_SECONDS):
+            self._dispatcher.slots = self._pace.gave_back()
+            self._later(self._give_back(waiting))
+
+    async def _give_back(self, attempt_ids: Sequence[int]) -> None:
+        """Until the store has heard it: who forgot them would let them be lost."""
+        is_heard = False
+        while not is_heard:
+            try:
+                await self._attempts.give_back(attempt_ids)
+                is_heard = True
+            except Unavailable:
+                if self._is_closing:
+                    raise
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _drain(self) -> None:
+        """Run all that is left, also what the end of another run makes room for."""
+        await self._dispatcher.tick()
+        while self._attempts.count(callables=True):
+            self._ended.clear()
+            await self._ended.wait()
+            await self._dispatcher.tick()
+
+    def _unloadable(self, claimed: Claimed, problem: Unloadable) -> None:
+        self._later(self._quarantine(claimed, problem))
+
+    def _later(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._under_way.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._under_way.discard(task)
+        if not task.cancelled() and (problem := task.exception()):
+            log.warning("%s; their leases will tell", problem)
+
+    async def _quarantine(self, claimed: Claimed, problem: Unloadable) -> None:
+        attempt = claimed.attempt
+        assert attempt.job_version is not None
+        await self._database.write(
+            quarantine,
+            namespace=attempt.namespace,
+            name=attempt.job_name,
+            version=attempt.job_version,
+            reason=str(problem),
+        )
+        self._telling.quarantined(attempt.job_name, attempt.run_at, problem)

@@ -1,0 +1,41 @@
+"""How much is taken ahead."""
+
+import pytest
+
+from waterclock import clock
+from waterclock.faces.library import pacing
+from waterclock.faces.library.pacing import ALONE, MOST_AHEAD, Pace
+
+
+@pytest.fixture
+def at(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The moment that it is; the last counts."""
+    moments = [100.0]
+    monkeypatch.setattr(clock, "monotonic", lambda: moments[-1])
+    return moments
+
+
+def test_who_is_alone_takes_all(at: list[float]) -> None:
+    assert Pace(10, alone=True).slots == ALONE
+
+
+def test_much_is_taken_ahead_until_something_had_to_go_back(at: list[float]) -> None:
+    pace = Pace(10, alone=False)
+    assert pace.slots == 10 + MOST_AHEAD
+    assert pace.gave_back() == 10
+
+
+def test_after_that_as_many_as_are_done_in_a_tenth_of_a_second(at: list[float]) -> None:
+    pace = Pace(10, alone=False)
+    pace.gave_back()
+    at.append(101.0)
+    assert pace.measured(500) == 10 + 50
+    at.append(102.0)
+    assert pace.measured(500) == 10
+
+
+def test_caution_ends(at: list[float]) -> None:
+    pace = Pace(10, alone=False)
+    pace.gave_back()
+    at.append(100.0 + pacing.CAUTIOUS_SECONDS)
+    assert pace.measured(3) == 10 + MOST_AHEAD
