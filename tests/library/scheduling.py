@@ -17,6 +17,7 @@ from waterclock.schedulers.base import BaseScheduler
 
 T = TypeVar("T")
 LONG: Final = 20.0  # a deadline, not a wait
+LIVE: Final = ("WAITING", "STARTING", "RUNNING")
 FAR: Final = datetime(2099, 1, 1, tzinfo=UTC)
 
 
@@ -100,10 +101,15 @@ def ended(job: Job, count: int = 1) -> list[JobRun]:
 
     def lines() -> list[JobRun] | None:
         past = job.runs(limit=1_000)
-        final = [line for line in past if line.state not in ("WAITING", "STARTING", "RUNNING")]
+        final = [line for line in past if line.state not in LIVE]
         return past[::-1] if len(final) >= count else None
 
     return wait_until(lines, why=f"{count} runs of {job} have not ended: {job.runs()}")
+
+
+def wait_for_all(job: Job) -> None:
+    """Until nothing of it runs, or waits to."""
+    wait_until(lambda: not [line for line in job.runs(limit=1_000) if line.state in LIVE], why=f"{job} still runs")
 
 
 def in_thread(do: Callable[[], T]) -> Callable[[], T]:

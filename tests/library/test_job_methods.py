@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.library import callables
-from tests.library.scheduling import FAR, Ear, Work, ago, ended, now, running, wait_until
+from tests.library.scheduling import FAR, Ear, Work, ago, ended, now, running, wait_for_all, wait_until
 from waterclock.events import (
     EVENT_ALL_JOBS_REMOVED,
     EVENT_JOB_ADDED,
@@ -327,7 +327,7 @@ def test_a_job_that_is_paused_does_not_run_until_it_is_resumed(scheduler: BaseSc
     ear.next()
     assert job.pause() is job
     assert (job.next_run_time, str(job)) == (None, "getpid (trigger: interval[0:00:00.020000], paused)")
-    wait_until(lambda: all(line.ended_at for line in job.runs()))
+    wait_for_all(job)
     ear.all()
     assert scheduler.resume_job(job.id)
     ear.next()

@@ -12,7 +12,7 @@ from apscheduler.job import Job as TheirJob
 from apscheduler.schedulers.base import BaseScheduler as TheirScheduler
 from apscheduler.triggers.interval import IntervalTrigger as TheirInterval
 
-from tests.library.scheduling import FAR, Ear, Work, ago, ended, now, running, wait_until
+from tests.library.scheduling import FAR, Ear, Work, ago, ended, now, running, wait_for_all, wait_until
 from waterclock.domain.planning import plan
 from waterclock.events import (
     EVENT_JOB_ERROR,
@@ -290,7 +290,7 @@ def test_a_failed_run_of_long_ago_is_tried_again_too() -> None:
         wait_until(lambda: "RUNNING" not in {line.state for line in job.runs(1_000)[-50:]})
         stuck.release()
         job.pause()
-        wait_until(lambda: all(line.ended_at or line.state == "SKIPPED" for line in job.runs(1_000)))
+        wait_for_all(job)
 
 
 # Timed out

@@ -247,7 +247,7 @@ def test_shutdown_waits_for_more_than_can_be_taken_at_once() -> None:
     """What is in the memory of this process nobody else will run."""
     work = Work()
     scheduler = BackgroundScheduler()
-    for _ in range(2_500):
+    for _ in range(2_100):
         scheduler.add_job(work)
     scheduler.start()
     work.wait()
@@ -255,7 +255,7 @@ def test_shutdown_waits_for_more_than_can_be_taken_at_once() -> None:
     wait_until(lambda: not scheduler.running)
     work.release()
     shutting_down()
-    assert work.times == 2_500
+    assert work.times == 2_100
 
 
 def test_shutdown_without_waiting_returns_while_a_job_runs_and_its_end_is_recorded(

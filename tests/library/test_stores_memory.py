@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.library.scheduling import FAR, Work, ended, now, running, wait_until
+from tests.library.scheduling import FAR, Work, ended, now, running, wait_for_all
 from waterclock.jobstores.memory import MemoryJobStore
 from waterclock.stores.memory import state
 from waterclock.stores.memory.state import KEPT_RUNS
@@ -32,7 +32,7 @@ def test_of_the_past_of_a_job_the_latest_is_kept() -> None:
         job = scheduler.add_job(work, "interval", seconds=0.001, misfire_grace_time=None, max_instances=100)
         work.wait(3 * KEPT_RUNS)
         job.pause()
-        wait_until(lambda: {line.state for line in job.runs(1_000)} <= {"SUCCEEDED", "SKIPPED"})
+        wait_for_all(job)
         assert KEPT_RUNS <= len(job.runs(1_000)) <= 2 * KEPT_RUNS
         assert len(job.runs()) == 20
         assert job.runs() == job.runs(1_000)[:20]

@@ -24,6 +24,8 @@ from waterclock.stores.base import Database, Topic
 
 LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
+ENOUGH: Final = 400  # room for a batch that is worth a transaction
+GLANCE_SECONDS: Final = 0.005
 
 
 class LibraryTaking:
@@ -44,6 +46,12 @@ class LibraryTaking:
             for worker in self._workers.values()
             if (room := worker.room()) > 0
         }
+
+    async def ready(self) -> None:
+        workers, ended = tuple(self._workers.values()), -1
+        while sum(worker.room() for worker in workers) < ENOUGH and ended < (now := sum(w.ended() for w in workers)):
+            ended = now
+            await asyncio.sleep(GLANCE_SECONDS)
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         left = list(claimed)

@@ -146,6 +146,10 @@ class LibraryWorker:
         unwritten = self._attempts.count(callables=True) - self._runner.count()
         return self._runner.count() + max(0, unwritten - MOST_UNWRITTEN)
 
+    def ended(self) -> int:
+        """How many calls have ended since the beginning."""
+        return self._runner.ended
+
     def known(self) -> frozenset[int]:
         return self._attempts.known()
 

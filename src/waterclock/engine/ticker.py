@@ -25,6 +25,10 @@ class Taking(Protocol):
         """By queue; none where there is no room."""
         ...
 
+    async def ready(self) -> None:
+        """Wait for room, as long as some is being made: a matter of milliseconds."""
+        ...
+
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None: ...
 
     async def give_back(self) -> None:
@@ -58,8 +62,11 @@ class Ticker:
         """One batch; two side by side while there is a backlog, so that nobody waits for the other's answer."""
         if self._unsure and self._taking:
             await self._taking.give_back()
+        if self._taking and self._abreast > 1:
+            await self._taking.ready()
         takers = self._taking.takers() if self._taking else NO_TAKERS
-        limit = min(BATCH, max(LEAST, sum(taker.room for taker in takers.values()))) if self._taking else BATCH
+        room = sum(taker.room for taker in takers.values()) // self._abreast
+        limit = min(BATCH, max(LEAST, room)) if self._taking else BATCH
         self._unsure = bool(takers)
         rounds = await asyncio.gather(
             *(self._round(limit, _share(takers, self._abreast)) for _ in range(self._abreast)), return_exceptions=True

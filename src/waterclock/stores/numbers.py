@@ -10,6 +10,8 @@ from waterclock.stores.base import Kind
 # How many are drawn at a time where they need not follow one another; what a crash leaves unused is a gap.
 BLOCKS: Final = {Kind.RUN: 1_000, Kind.JOB: 50, Kind.TRIGGER: 50, Kind.FLOW: 50}
 
+AHEAD: Final = 4  # a draw is a commit: who wants many at once will soon want as many again
+
 # Add to the counter, durably and at once; its new value.
 Draw = Callable[[Kind, int], Awaitable[int]]
 
@@ -35,7 +37,7 @@ class Numbers:
         self._left.clear()
 
     async def _take_more(self, kind: Kind, count: int) -> Iterable[int]:
-        asked = max(BLOCKS.get(kind, 1), count)
+        asked = max(BLOCKS.get(kind, 1), AHEAD * count if kind in BLOCKS else count)
         last = await self._draw(kind, asked)
         left = self._left.get(kind, range(0))  # the draw itself may have made us forget
         drawn, missing = range(last - asked + 1, last + 1), count - len(left)

@@ -16,7 +16,7 @@ from waterclock.domain.moment import Moment, from_datetime
 from waterclock.domain.planning import Moments, SkipSpan, plan_us
 from waterclock.domain.role import NotNow, Role, who_runs
 from waterclock.domain.run import RunState
-from waterclock.domain.trigger import FireRules
+from waterclock.domain.trigger import Action, FireRules, Target
 from waterclock.stores.base import Kind, Row, Tx
 from waterclock.stores.ops.chain_skipping import tell_of_skips
 from waterclock.stores.ops.dropping import delete_with_jobs, forget_versions
@@ -32,10 +32,9 @@ from waterclock.stores.ops.fire_rows import (
 from waterclock.stores.ops.flow_rows import flow_of
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, insert_flow_runs, job_names_of
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
-from waterclock.stores.ops.moves import Moves
-from waterclock.stores.ops.newruns import NewRun, insert_runs
+from waterclock.stores.ops.newruns import NewRun, insert_runs_with_moves
 from waterclock.stores.ops.roles import living_roles
-from waterclock.stores.ops.rows import misfire_of, schedule_of
+from waterclock.stores.ops.rows import job_of, misfire_of, schedule_of
 from waterclock.stores.ops.trigger_reading import actions_of
 
 GUARDED: Final = FireRules()
@@ -89,7 +88,7 @@ async def fire_due(
     now = await tx.now()
     rows = await tx.fetch("lock_due_triggers", {"ticker": ticker, "now": now, "limit": limit})
     due = [Due(row, _plan(row, now)) for row in rows]
-    written = await write_fires(tx, due, rules, now, takers) if due else Written()
+    written = await write_fires(tx, due, rules, now, takers, ticker) if due else Written()
     exhausted = [each for each in due if _is_exhausted(each, rules)]
     advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
     if advanced:
@@ -114,11 +113,15 @@ async def write_fires(
     rules: Mapping[str, FireRules],
     now: Moment,
     takers: Mapping[str, Taker] = NO_TAKERS,
+    ticker: str = "",
 ) -> Written:
     """The ledger rows and the runs of many triggers."""
     ids = [each.row["id"] for each in due]
     flows = await _lock_flows(tx, due, rules)
-    actions, jobs = await actions_of(tx, ids), await _hold_jobs(tx, ids, flows)
+    if ticker:
+        actions, jobs = await _of_program(tx, due)
+    else:
+        actions, jobs = await actions_of(tx, ids), await _hold_jobs(tx, ids, flows)
     counted = await tallies(tx, jobs.every)
     numbers = iter(await tx.numbers(Kind.RUN, sum(len(each.plan.fires) + len(each.plan.skips) for each in due)))
     fires: list[dict[str, object]] = []
@@ -158,11 +161,7 @@ async def write_fires(
             new += [new_run(trigger, run, fire_at, fire_id, room.taker_of(run)) for run in planned]
             if outcome and chosen.drop_exhausted:
                 told.append(over_cap(trigger, fire_at, outcome["reason"]))
-    if fires:
-        await tx.run_many("insert_fire", fires)
-    moves = Moves()
-    inserted = await insert_runs(tx, new, now, moves)
-    await moves.write(tx, now)
+    inserted = await insert_runs_with_moves(tx, new, now, besides={"insert_fire": fires})
     await insert_flow_runs(tx, starts, jobs, counted, now)
     await tell_of_skips(tx, [each for each in skipped if each[0]["namespace"] == CHAINS], now)
     claimed = tuple(each.claimed for each in inserted if each.claimed)
@@ -262,6 +261,16 @@ async def _lock_flows(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
     for namespace in {flow.namespace for flow, _ in flows.held.values() if flow.roles}:
         flows.living[namespace] = await living_roles(tx, rules.get(namespace, GUARDED))
     return flows
+
+
+async def _of_program(tx: Tx, due: Sequence[Due]) -> tuple[Mapping[int, Sequence[Action]], JobsByPlace]:
+    """A program's trigger has one action: the job of its own name, which nobody changes while the trigger is held."""
+    row, names = due[0].row, [each.row["name"] for each in due]
+    rows = await tx.fetch(
+        "hold_jobs_by_names", {"org_id": row["org_id"], "namespace": row["namespace"], "names": names}
+    )
+    actions = {each.row["id"]: (Action(target=Target.JOB, name=each.row["name"]),) for each in due}
+    return actions, JobsByPlace.of_jobs(job_of(found) for found in rows)
 
 
 async def _hold_jobs(tx: Tx, trigger_ids: Sequence[int], flows: _Flows) -> JobsByPlace:

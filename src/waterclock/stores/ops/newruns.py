@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.gate import Probing
@@ -13,6 +14,8 @@ from waterclock.stores.base import Kind, Topic, Tx, Values
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.room import raised
 from waterclock.stores.ops.rows import dumped
+
+NOTHING_ELSE: Final[Mapping[str, Sequence[Values]]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +67,13 @@ async def insert_runs(tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves) 
     return inserted
 
 
-async def insert_runs_with_moves(tx: Tx, new: Sequence[NewRun], now: Moment) -> list[Inserted]:
-    """As `insert_runs`, where nothing else moves."""
+async def insert_runs_with_moves(
+    tx: Tx, new: Sequence[NewRun], now: Moment, besides: Mapping[str, Sequence[Values]] = NOTHING_ELSE
+) -> list[Inserted]:
+    """As `insert_runs`, where nothing else moves; and what else is to be inserted, in the same trip."""
     moves = Moves()
     inserted, batches = await _numbered(tx, new, now, moves)
-    await tx.run_together({**batches, **moves.batch(now)})
+    await tx.run_together({**besides, **batches, **moves.batch(now)})
     return inserted
 
 
