@@ -114,3 +114,26 @@ def test_an_executor_with_too_long_a_name_is_a_value_error(
     first.start()
     with pytest.raises(ValueError, match="executor must have 1–40 characters"):
         first.add_job(f"{__name__}:wait_at", args=["x"], executor="x" * 41)
+
+
+def test_resuming_a_job_that_is_not_paused_changes_nothing(
+    two: tuple[BackgroundScheduler, BackgroundScheduler],
+) -> None:
+    first, _ = two
+    first.start(paused=True)
+    job = first.add_job(f"{__name__}:wait_at", "interval", hours=1, args=["x"], next_run_time="2026-01-01 00:00:00")
+    assert first.resume_job(job.id) == job
+    kept = first.get_job(job.id)
+    assert kept is not None
+    assert kept.next_run_time == job.next_run_time
+
+
+def test_the_sqlite_store_takes_a_url_like_the_others(tmp_path: Path) -> None:
+    scheduler = BackgroundScheduler(
+        jobstores={"default": {"type": "sqlite", "url": f"sqlite:///{tmp_path}/by-url.sqlite"}}
+    )
+    scheduler.start()
+    scheduler.shutdown()
+    assert (tmp_path / "by-url.sqlite").exists()
+    with pytest.raises(ValueError, match="begins with sqlite://"):
+        SQLiteJobStore(url="postgresql://host/name")

@@ -113,7 +113,7 @@ class StoreEngine:
             self._node.add(self._beating)
             rescuer = Rescuer(
                 database,
-                margin_seconds=MARGIN_SECONDS,
+                margin_seconds=min(MARGIN_SECONDS, every),
                 every_seconds=every,
                 rules=rules,
                 namespace=options.namespace,

@@ -143,7 +143,7 @@ class LibraryWorker:
 
     def _occupied(self) -> int:
         """What the executor has; and once too many ends wait to be written, those, too."""
-        unwritten = self._attempts.count(callables=True) - self._runner.count()
+        unwritten = self._attempts.total() - self._runner.count()
         return self._runner.count() + max(0, unwritten - MOST_UNWRITTEN)
 
     def ended(self) -> int:
@@ -188,7 +188,7 @@ class LibraryWorker:
     async def _drain(self) -> None:
         """Run all that is left, also what the end of another run makes room for."""
         await self._dispatcher.tick()
-        while self._attempts.count(callables=True):
+        while self._attempts.total():
             self._ended.clear()
             await self._ended.wait()
             await self._dispatcher.tick()

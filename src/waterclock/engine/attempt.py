@@ -79,6 +79,9 @@ class Attempts:
     def count(self, *, callables: bool) -> int:
         return sum((flight.claimed.spec.kind == CALLABLE) == callables for flight in self._flights.values())
 
+    def total(self) -> int:
+        return len(self._flights)
+
     def known(self) -> frozenset[int]:
         """Every attempt that was handed to us, and may be running."""
         return frozenset(self._flights) | frozenset(self._doubtful)

@@ -175,8 +175,13 @@ class JobMethods(Parts):
         return self.modify_job(job_id, jobstore, next_run_time=None)
 
     def resume_job(self, job_id: str, jobstore: str | None = None) -> Job | None:
-        """From its trigger's next run time on; None, and the job is removed, where there is none."""
+        """From its trigger's next run time on; None, and the job is removed, where there is none.
+
+        One that is not paused is left as it is: what is due of it stays due.
+        """
         job, alias = self._lookup_job(job_id, jobstore)
+        if not job.pending and job.next_run_time is not None:
+            return job
         next_run_time = job.trigger.get_next_fire_time(None, now_in(self.timezone))
         if next_run_time is not None:
             return self.modify_job(job_id, alias, next_run_time=next_run_time)
