@@ -26,6 +26,7 @@ LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
 ENOUGH: Final = 400  # room for a batch that is worth a transaction
 GLANCE_SECONDS: Final = 0.005
+GLANCES: Final = 5  # without any progress: the calls are long, and nobody waits for them
 
 
 class LibraryTaking:
@@ -48,10 +49,12 @@ class LibraryTaking:
         }
 
     async def ready(self) -> None:
-        workers, ended = tuple(self._workers.values()), -1
-        while sum(worker.room() for worker in workers) < ENOUGH and ended < (now := sum(w.ended() for w in workers)):
-            ended = now
+        workers = tuple(self._workers.values())
+        ended, idle = sum(worker.ended() for worker in workers), 0
+        while sum(worker.room() for worker in workers) < ENOUGH and idle < GLANCES:
             await asyncio.sleep(GLANCE_SECONDS)
+            now = sum(worker.ended() for worker in workers)
+            ended, idle = now, idle + 1 if now == ended else 0
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         left = list(claimed)

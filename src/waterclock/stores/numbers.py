@@ -10,7 +10,7 @@ from waterclock.stores.base import Kind
 # How many are drawn at a time where they need not follow one another; what a crash leaves unused is a gap.
 BLOCKS: Final = {Kind.RUN: 1_000, Kind.JOB: 50, Kind.TRIGGER: 50, Kind.FLOW: 50}
 
-AHEAD: Final = 4  # a draw is a commit: who wants many at once will soon want as many again
+AHEAD: Final = 16  # a draw is a commit: who wants many at once will soon want as many again
 
 # Add to the counter, durably and at once; its new value.
 Draw = Callable[[Kind, int], Awaitable[int]]

@@ -8,10 +8,9 @@ from waterclock.stores.base import Tx
 async def delete_with_jobs(tx: Tx, trigger_ids: Sequence[int], job_ids: Sequence[int]) -> None:
     """The caller holds them all. The jobs' versions stay: whoever claims one of their runs reads them.
 
-    Only a program's triggers go like this: they have no conditions.
+    Only a program's triggers go like this: they have neither conditions nor actions of their own.
     """
-    for statement in ("delete_actions_of_triggers", "delete_triggers"):
-        await tx.run(statement, {"ids": trigger_ids})
+    await tx.run("delete_triggers", {"ids": trigger_ids})
     if job_ids:
         await tx.run("delete_jobs", {"ids": job_ids})
 

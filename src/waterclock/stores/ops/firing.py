@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from waterclock.domain.admission import Tally
 from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.firing import PlannedRun, Skipped, plan_actions
@@ -122,7 +123,7 @@ async def write_fires(
         actions, jobs = await _of_program(tx, due)
     else:
         actions, jobs = await actions_of(tx, ids), await _hold_jobs(tx, ids, flows)
-    counted = await tallies(tx, jobs.every)
+    counted = await _counted(tx, due, jobs) if ticker else await tallies(tx, jobs.every)
     numbers = iter(await tx.numbers(Kind.RUN, sum(len(each.plan.fires) + len(each.plan.skips) for each in due)))
     fires: list[dict[str, object]] = []
     new: list[NewRun] = []
@@ -271,6 +272,13 @@ async def _of_program(tx: Tx, due: Sequence[Due]) -> tuple[Mapping[int, Sequence
     )
     actions = {each.row["id"]: (Action(target=Target.JOB, name=each.row["name"]),) for each in due}
     return actions, JobsByPlace.of_jobs(job_of(found) for found in rows)
+
+
+async def _counted(tx: Tx, due: Sequence[Due], jobs: JobsByPlace) -> dict[int, Tally]:
+    """A program's job is started by its trigger alone: where that has never fired, there is nothing to count."""
+    fresh = {each.row["name"] for each in due if each.row["version"] == 1}
+    counted = {job.id: Tally() for job in jobs.every if job.name in fresh}
+    return counted | await tallies(tx, [job for job in jobs.every if job.name not in fresh])
 
 
 async def _hold_jobs(tx: Tx, trigger_ids: Sequence[int], flows: _Flows) -> JobsByPlace:

@@ -1,4 +1,4 @@
-"""A job of the library as the rows that it is: a job, its version, a trigger and the trigger's one action."""
+"""A job of the library as the rows that it is: a job, its version and a trigger, whose one action is its namesake."""
 
 from collections.abc import Sequence
 
@@ -6,23 +6,17 @@ from waterclock.domain.library import ORGANISATION, OWNER, LibraryJob, StoredJob
 from waterclock.domain.moment import Moment
 from waterclock.domain.planning import Misfire
 from waterclock.domain.schedule import to_json
-from waterclock.domain.trigger import Action, Target, TriggerState
+from waterclock.domain.trigger import TriggerState
 from waterclock.stores.base import Values
-from waterclock.stores.ops.rows import action_row, dumped, storable
+from waterclock.stores.ops.rows import dumped, storable
 
 
 def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment) -> dict[str, list[Values]]:
     """All but the triggers, for `run_together`."""
     return {
-        "insert_trigger_action": [_action_row(each, namespace) for each in new],
         "insert_job": [_job_row(each, namespace, now) for each in new],
         "insert_job_version": [version_row(each, now) for each in new],
     }
-
-
-def _action_row(stored: StoredJob, namespace: str) -> dict[str, object]:
-    trigger = {"id": stored.trigger_id, "org_id": ORGANISATION, "namespace": namespace}
-    return action_row(trigger, 0, Action(target=Target.JOB, name=stored.job.name))
 
 
 def _job_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object]:

@@ -117,9 +117,6 @@ JOIN attempts a ON a.run_id = n.run_id AND a.run_at = n.run_at WHERE n.flow_run_
 INSERT INTO trigger_conditions (trigger_id, condition_no, org_id, namespace, target, name, state)
 VALUES (:trigger_id, :condition_no, :org_id, :namespace, :target, :name, :state)
 
--- name: delete_conditions_of_triggers
-DELETE FROM trigger_conditions WHERE trigger_id IN :ids
-
 -- name: delete_trigger_conditions
 DELETE FROM trigger_conditions WHERE trigger_id = :id
 

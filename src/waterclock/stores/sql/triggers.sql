@@ -53,9 +53,6 @@ DELETE FROM triggers WHERE id = :id AND version = :was
 -- name: delete_triggers
 DELETE FROM triggers WHERE id IN :ids
 
--- name: delete_actions_of_triggers
-DELETE FROM trigger_actions WHERE trigger_id IN :ids
-
 -- name: lock_due_triggers
 -- Up to :limit due triggers for one scheduler of its kind; those that another one is firing are passed over.
 SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation

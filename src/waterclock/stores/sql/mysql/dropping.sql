@@ -7,12 +7,6 @@ SELECT id AS trigger_id, name, schedule, misfire, next_fire_at, definition AS tr
 -- name: delete_triggers
 DELETE t FROM triggers t FORCE INDEX (PRIMARY) WHERE t.id IN :ids
 
--- name: delete_actions_of_triggers
-DELETE a FROM trigger_actions a FORCE INDEX (PRIMARY) WHERE a.trigger_id IN :ids
-
--- name: delete_conditions_of_triggers
-DELETE c FROM trigger_conditions c FORCE INDEX (PRIMARY) WHERE c.trigger_id IN :ids
-
 -- name: delete_jobs
 DELETE j FROM jobs j FORCE INDEX (PRIMARY) WHERE j.id IN :ids
 
