@@ -73,7 +73,8 @@ def test_a_batch_is_one_json_table_for_mysql() -> None:
     rows = [{"id": n, "was": 1, "next_fire_at": None} for n in (7, 8)]
     batch = mysql.batched("advance_trigger", rows, "utf8mb4_bin")
     assert batch.sql == (
-        "UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u STRAIGHT_JOIN triggers FORCE INDEX (PRIMARY) "
+        "UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u "
+        "STRAIGHT_JOIN triggers FORCE INDEX (PRIMARY) "
         "SET next_fire_at = %s, version = version + 1 WHERE id = u.p_id AND version = %s"
     )
     assert batch.values == ("[[7],[8]]", None, 1)

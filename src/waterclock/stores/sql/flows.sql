@@ -31,10 +31,12 @@ WHERE id = :id AND version = :was
 DELETE FROM flows WHERE id = :id
 
 -- name: triggers_of_flow
-SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND flow_name = :flow_name ORDER BY name
+SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND flow_name = :flow_name
+  AND flow_name IS NOT NULL ORDER BY name
 
 -- name: triggers_of_flows
 SELECT * FROM triggers WHERE org_id = :org_id AND namespace = :namespace AND flow_name IN :flow_names
+  AND flow_name IS NOT NULL
 ORDER BY flow_name, name
 
 -- name: count_live_flow_runs
