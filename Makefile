@@ -27,9 +27,12 @@ up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
 # A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
+# One more than there are cores, since tests wait a lot; at most four: each brings servers of its own.
+WORKERS := $(shell cores=$$(nproc); echo $$((cores < 3 ? cores + 1 : 4)))
+
 test: venv ## all tests but the heavy ones, with the servers that they need
 	@tools/install-mariadb
-	.venv/bin/python -m pytest -m "not heavy" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m "not heavy" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
