@@ -26,8 +26,8 @@ $(STAMP): requirements/dev.txt pyproject.toml tools/venv
 up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
-# A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
-# One more than there are cores, since tests wait a lot; at most four: each brings servers of its own.
+# Processes with servers of their own: one more than there are cores, since tests wait a lot, and four at most. A file's
+# tests stay together, for they may share a server.
 WORKERS := $(shell cores=$$(nproc); echo $$((cores < 3 ? cores + 1 : 4)))
 
 test: venv ## all tests but the heavy ones, with the servers that they need
