@@ -26,13 +26,10 @@ $(STAMP): requirements/dev.txt pyproject.toml tools/venv
 up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
-# Processes with servers of their own: one more than there are cores, since tests wait a lot, and four at most. A file's
-# tests stay together, for they may share a server.
-WORKERS := $(shell cores=$$(nproc); echo $$((cores < 3 ? cores + 1 : 4)))
-
+# A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
 test: venv ## all tests but the heavy ones, with the servers that they need
 	@tools/install-mariadb
-	.venv/bin/python -m pytest -m "not heavy" -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m "not heavy" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \

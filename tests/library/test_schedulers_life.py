@@ -251,6 +251,7 @@ def test_shutdown_waits_for_more_than_can_be_taken_at_once() -> None:
         scheduler.add_job(work)
     scheduler.start()
     work.wait()
+    wait_until(lambda: not scheduler.get_jobs())  # all have fired
     shutting_down = in_thread(scheduler.shutdown)
     wait_until(lambda: not scheduler.running)
     work.release()
