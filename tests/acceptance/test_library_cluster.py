@@ -20,7 +20,7 @@ JOBS: Final = 500
 EVERY_SECONDS: Final = 5
 SLOTS: Final = 20  # in which they fire: 25 of them every 0.25 s
 RETRIES: Final = 2  # of every other job
-CHAOS_SECONDS: Final = 15
+CHAOS_SECONDS: Final = 20
 KILL_SECONDS: Final = 3
 
 
