@@ -30,13 +30,8 @@ def test_every_page_that_the_readme_names_exists() -> None:
         assert (REPO / page).exists(), page
 
 
-def test_the_librarys_example_runs_as_it_stands(tmp_path: Path) -> None:
+def test_the_librarys_example_is_the_one_that_its_page_runs() -> None:
+    """tests/library/test_docs.py runs it."""
     examples = re.findall(r"```python\n(.*?)```", (REPO / "README.md").read_text(), re.DOTALL)
     (example,) = (each for each in examples if "BackgroundScheduler" in each)
-    ran = subprocess.run(
-        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")
-    lines = ran.stdout.splitlines()
-    assert set(lines) == {"hello world", "SUCCEEDED 5"}
-    assert lines.count("hello world") == lines.count("SUCCEEDED 5")
+    assert f"```python\n# first.py\n{example}```" in (REPO / "docs/library.md").read_text()
