@@ -38,7 +38,6 @@ log: Final = logging.getLogger("waterclock.scheduler")
 
 MOST_UNWRITTEN: Final = 2_000
 AGAIN_SECONDS: Final = 0.5
-RECORDED: Final = 1_000  # ends in one transaction: calls are short, and end by the hundred
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +95,6 @@ class LibraryWorker:
             {CALLABLE: self._runner, "": self._runner},
             ttl_seconds=options.lease_seconds,
             freed=self._freed,
-            batch=RECORDED,
         )
         self._dispatcher = Dispatcher(
             work,

@@ -1,7 +1,7 @@
 """A job of the library face: a callable of the program itself, and when it runs. One job, one trigger, one name."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
@@ -66,7 +66,6 @@ class PastRun:
     wire_id: str | None = None
     first_at: Moment | None = None  # of several instants in one line
     count: int = 1
-    settings: Mapping[str, object] = field(default_factory=dict)
 
 
 def queue_of(namespace: str, executor: str) -> str:

@@ -14,7 +14,7 @@ from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine import flight as flights
 from waterclock.engine.flight import Flight, Preparation
-from waterclock.engine.recorder import BATCH, Recorder
+from waterclock.engine.recorder import Recorder
 from waterclock.engine.work import Work
 from waterclock.runners.base import Begun, Ended, Program, Runner
 
@@ -35,9 +35,8 @@ class Attempts:
         *,
         ttl_seconds: float,
         freed: Callable[[], None],
-        batch: int = BATCH,
     ) -> None:
-        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go, batch=batch)
+        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go)
         self._work = work
         self._claimant = claimant
         self._preparation = preparation

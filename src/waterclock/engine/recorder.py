@@ -22,10 +22,8 @@ class Recorder:
         *,
         stored: Callable[[Collection[int]], Awaitable[None]],
         lost: Callable[[Collection[int]], Awaitable[None]],
-        batch: int = BATCH,
     ) -> None:
         self._work = work
-        self._batch = batch
         self._stored = stored  # these ends are durable
         self._lost = lost  # these beginnings are not ours any more
         self._beginnings: dict[int, Beginning] = {}
@@ -45,7 +43,7 @@ class Recorder:
         return not self._beginnings and not self._outcomes
 
     async def tick(self) -> float:
-        outcomes = list(islice(self._outcomes.values(), self._batch))
+        outcomes = list(islice(self._outcomes.values(), BATCH))
         beginnings = self._with_their_beginnings(outcomes)
         if not beginnings and not outcomes:
             return REST_SECONDS
@@ -64,4 +62,4 @@ class Recorder:
         """Of these ends, whose beginning must not come after them, and as many others as there is room for."""
         ending = [self._beginnings[each.attempt_id] for each in outcomes if each.attempt_id in self._beginnings]
         others = (each for number, each in self._beginnings.items() if number not in self._outcomes)
-        return ending + list(islice(others, self._batch))
+        return ending + list(islice(others, BATCH))

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
 from waterclock.domain.claim import Claimed
-from waterclock.domain.errors import InvalidInput
+from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE, JobSpec
 from waterclock.domain.library import LONGEST_ID, LibraryJob, queue_of
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
@@ -230,5 +230,6 @@ def _shown(at: Moment | None, trigger: BaseTrigger) -> datetime | None:
 
 
 def _call(spec: JobSpec) -> dict[str, Any]:
-    assert isinstance(spec.call, dict)
+    if not isinstance(spec.call, dict):
+        raise CannotRun("it is no job of the library: somebody has put it into the queue of a program's executor")
     return spec.call

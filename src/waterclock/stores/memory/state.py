@@ -30,7 +30,6 @@ class Entry:
     next_at: Moment | None = None
     version: int = 1
     mark: int = 0
-    gone: bool = False
     live: int = 0  # runs that have not ended
     active: int = 0  # those of them that hold a slot
     waiting: "list[Run]" = field(default_factory=list)
@@ -119,7 +118,7 @@ class State:
     def remove(self, entry: Entry) -> None:
         """Its runs go on, and its history is kept for a while."""
         entry.mark += 1
-        entry.gone, entry.next_at = True, None
+        entry.next_at = None
         del self.entries[entry.namespace, entry.job.name]
         self.past.append(entry)
 

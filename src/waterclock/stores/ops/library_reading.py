@@ -81,7 +81,6 @@ def _run(row: Row) -> PastRun:
         result=row["output"],
         message=row["message"] or row["wait_reason"],
         wire_id=row["wire_id"],
-        settings=loaded(row["settings"]),
     )
 
 

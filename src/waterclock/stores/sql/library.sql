@@ -59,7 +59,7 @@ WHERE id = :id
 -- Newest first, each with what its last attempt has left. The page is cut before anything is joined to it.
 WITH a AS {materialized} (SELECT run_id, run_at FROM attempts WHERE job_id = :job_id AND number = 0
   ORDER BY run_at DESC, id DESC LIMIT :limit)
-SELECT r.id, r.run_at, r.wire_id, r.state, r.started_at, r.ended_at, r.attempts, r.message, r.wait_reason, r.settings,
+SELECT r.id, r.run_at, r.wire_id, r.state, r.started_at, r.ended_at, r.attempts, r.message, r.wait_reason,
   l.output
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 JOIN attempts l ON l.run_id = r.id AND l.number = r.attempts - 1 AND l.run_at = r.run_at
