@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, Final, get_type_hints
 
 from waterclock.domain.errors import InvalidInput
+from waterclock.domain.labels import label_set
+from waterclock.domain.placement import MOST_MB
 from waterclock.domain.role import NODE_ROLES
 from waterclock.domain.rules import RULE_SETS, Rules
 from waterclock.domain.schedule.zone import find_zone
 
 FILE: Final = "waterclock.toml"
+NO_TOKEN: Final = "a worker over HTTP needs one: --token-file FILE, or WATERCLOCK_TOKEN in its environment"
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -25,9 +28,13 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8470
     auth: str = "keys"
+    server: str = ""  # of a worker without a database: the addresses of API servers, with commas between them
+    token: str = ""  # of a user with the role worker
+    token_file: str = ""  # where it lies, instead
     glue_rules: str = "guarded"
 
     worker_slots: int = 64  # programs at once on this host
+    worker_memory_mb: int = 0  # that runs may ask for together; 0: not counted
     worker_queues: tuple[str, ...] = ("default",)
     worker_labels: tuple[str, ...] = ()
     worker_user: str = ""  # run programs as this system user, where we are root
@@ -36,6 +43,9 @@ class Settings:
     heartbeat_seconds: float = 5.0
     stop_grace_seconds: float = 10.0
     log_cap_bytes: int = 64 * 1024 * 1024
+    logs_store: str = (
+        ""  # where nodes find each other's logs: a folder or s3://bucket/prefix; empty: the data directory
+    )
     body_limit_bytes: int = 1024 * 1024
     keep_days: float = 90.0
     audit_keep_days: float = 400.0
@@ -64,6 +74,11 @@ class Settings:
         return self.db or f"sqlite:///{self.data_dir.absolute() / 'waterclock.db'}"
 
     @property
+    def is_remote(self) -> bool:
+        """Of a worker: whether it works for a server, over HTTP. A database that is named goes before a server."""
+        return bool(self.server and (self.token or self.token_file) and not self.db)
+
+    @property
     def rules(self) -> Rules:
         return RULE_SETS[self.glue_rules]
 
@@ -76,8 +91,12 @@ class Settings:
         _one_of("auth", self.auth, ("keys", "none"))
         _one_of("node.role", self.node_role, NODE_ROLES)
         find_zone(self.chains_timezone)
+        label_set(self.worker_labels, "worker.labels")
+        if not 0 <= self.worker_memory_mb <= MOST_MB:
+            raise InvalidInput(f"must be 0 to {MOST_MB}", field="worker.memory_mb", value=self.worker_memory_mb)
         _folder("chains.jobfolder", self.chains_jobfolder)
         _folder("chains.depfolder", self.chains_depfolder)
+        _folder("logs.store", self.logs_store, whose="that all nodes share")
         if self.auth == "none" and self.host not in LOOPBACK:
             raise InvalidInput(
                 f"'none' is refused on {self.host}: without authentication serve on 127.0.0.1 only", field="auth"
@@ -111,6 +130,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, f
 
 
 _HINTS: Final = get_type_hints(Settings)
+_TABLES: Final = frozenset({"glue", "worker", "lease", "s3", "node", "chains", "channels", "logs"})
 _NAMES: Final = frozenset(entry.name for entry in fields(Settings))
 
 
@@ -189,13 +209,11 @@ def _one_of(name: str, value: str, known: Collection[str]) -> None:
         raise InvalidInput(f"must be one of {', '.join(map(repr, known))}", field=name, value=value)
 
 
-def _folder(name: str, value: str) -> None:
+def _folder(name: str, value: str, *, whose: str = "of the worker's") -> None:
     if "://" in value and not (value.startswith("s3://") and value.removeprefix("s3://").split("/")[0]):
-        raise InvalidInput("must be a folder of the worker's, or s3://bucket/prefix", field=name, value=value)
+        raise InvalidInput(f"must be a folder {whose}, or s3://bucket/prefix", field=name, value=value)
 
 
 def _shown(name: str) -> str:
     head, _, tail = name.partition("_")
-    return (
-        f"{head}.{tail}" if head in {"glue", "worker", "lease", "s3", "node", "chains", "channels"} and tail else name
-    )
+    return f"{head}.{tail}" if head in _TABLES and tail else name

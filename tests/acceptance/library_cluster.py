@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from tests.acceptance.evidence import END, START
 from tests.acceptance.library_ledger import Fire, Ledger, Line, Try, read_lines
 from tests.acceptance.server import DEADLINE_SECONDS, REPO
 from tests.stores.raw import rows
 from waterclock import clock
+from waterclock.chaos.evidence import END, START
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import ENDED
 

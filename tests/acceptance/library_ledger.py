@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.acceptance.checker import History, check, grouped
-from tests.acceptance.evidence import START, Mark
+from waterclock.chaos.checker import History, check, grouped
+from waterclock.chaos.evidence import START, Mark
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.outcome import WORKER_LOST
 from waterclock.domain.run import ENDED, RunState

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from tests.acceptance.checker import Answer, History, check
-from tests.acceptance.evidence import START, Mark, program, read
 from tests.acceptance.server import Server, until
 from tests.stores.raw import rows
 from waterclock import clock
+from waterclock.chaos.checker import Answer, History, check
+from waterclock.chaos.evidence import START, Mark, program, read
 from waterclock.domain.chain import Chain, ChainSpec, Gate, Step, Switch
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.stores.base import Database

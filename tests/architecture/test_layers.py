@@ -12,6 +12,7 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "domain": (),
     "clock": ("domain",),
     "settings": ("domain",),
+    "chaos": ("domain",),
     "triggers": ("domain", "clock"),
     "executors": ("runners.proc",),
     "stores": ("domain", "clock", "settings"),
@@ -20,9 +21,13 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     # Operations are written against the transaction's protocol: the seam of the stores, docs/decisions/0001.
     "services": (
         *("domain", "clock", "settings", "stores.base", "stores.ops"),
-        *("runners.base", "runners.logs", "runners.log_lines", "notices.base"),
+        *("runners.base", "runners.logs", "runners.log_lines", "runners.log_store", "runners.log_threads"),
+        "notices.base",
     ),
-    "engine": ("domain", "clock", "settings", "stores.base", "stores.ops", "runners.base", "notices.base"),
+    "engine": (
+        *("domain", "clock", "settings", "stores.base", "stores.ops", "notices.base"),
+        *("runners.base", "runners.log_store", "runners.outbox"),
+    ),
 }
 IMPURE: Final = (
     "asyncio",

@@ -15,12 +15,13 @@ from waterclock.engine.work import StoreWork
 from waterclock.runners.base import Begun, End, Ended, Event, Program
 from waterclock.runners.chain_program import ChainPrograms
 from waterclock.runners.folders import LocalRoot
+from waterclock.runners.outbox import Outbox
 from waterclock.runners.preparing import Preparer
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.services.secretbox import SecretBox
-from waterclock.services.secrets import Secrets
+from waterclock.services.secrets import Secrets, SecretsOfRuns
 from waterclock.stores.base import Database
 from waterclock.stores.ops import bookmarks, jobs, reading, starting
 from waterclock.stores.ops.messages import list_messages
@@ -70,28 +71,46 @@ class Worker:
     """One life of a worker on its host; another one takes over where it ends."""
 
     def __init__(
-        self, database: Database, folder: Path, runner: ByHand, name: str = "one", secrets: Any = None
+        self,
+        database: Database,
+        folder: Path,
+        runner: ByHand,
+        name: str = "one",
+        secrets: Any = None,
+        memory_mb: int = 0,
+        ships: bool = False,
     ) -> None:
         self.database = database
         self.folder = folder
         self.runner = runner
         self.secrets = Secrets(database, SecretBox(folder / "secret.keys"))
         self._work = StoreWork(database)
+        self.outbox = Outbox(folder / "outbox")
         claimant = Claimant(node=f"node-{name}", host="host")
         preparer = Preparer(
             scripts=Scripts(owners_root=folder / "scripts"),
-            secrets=secrets or self.secrets,
+            secrets=secrets or SecretsOfRuns(self.secrets),
             venvs=Venvs(folder / "venvs"),
             workspaces=Workspaces(work_root=folder / "work", log_root=folder / "logs"),
             interpreters={},
+            outbox=self.outbox if ships else None,
             chains=ChainPrograms(
                 roots={each: LocalRoot(path=folder / each, setting=f"chains.{each}") for each in Folder}
             ),
         )
         runners = {"": runner}
-        self.attempts = Attempts(self._work, claimant, preparer, runners, ttl_seconds=30, freed=lambda: None)
+        self.attempts = Attempts(
+            self._work, claimant, preparer, runners, ttl_seconds=30, freed=lambda: None, ships_logs=ships
+        )
         self.dispatcher = Dispatcher(
-            self._work, self.attempts, claimant, queues=("default",), slots=9, callables=False, ttl_seconds=30
+            self._work,
+            self.attempts,
+            claimant,
+            queues=("default",),
+            slots=9,
+            callables=False,
+            ttl_seconds=30,
+            memory_mb=memory_mb,
         )
 
     async def start(self, **arguments: str) -> Program:

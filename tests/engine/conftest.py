@@ -24,7 +24,7 @@ from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.services.secretbox import SecretBox
-from waterclock.services.secrets import Secrets
+from waterclock.services.secrets import Secrets, SecretsOfRuns
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import access, reading, starting
@@ -45,7 +45,7 @@ class Host:
         claimant = Claimant(node=f"node-{name}", host=f"host-{name}")
         preparer = Preparer(
             scripts=Scripts(owners_root=folder / "scripts"),
-            secrets=Secrets(database, SecretBox(folder / "secret.keys")),
+            secrets=SecretsOfRuns(Secrets(database, SecretBox(folder / "secret.keys"))),
             venvs=Venvs(folder / "venvs"),
             workspaces=Workspaces(work_root=folder / "work", log_root=folder / "logs"),
             interpreters={},

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.conftest import Host
+from tests.engine.conftest import TTL_SECONDS, Host
+from waterclock import clock
 from waterclock.domain.claim import Claimant, Claims
 from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.domain.outcome import Beginning, Outcome
@@ -127,6 +128,18 @@ async def test_the_actions_of_a_fire_run_one_after_another_whatever_their_outcom
     assert (await host.ended(states["first"].wire_id)).state is RunState.FAILED
     await host.dispatcher.tick()
     assert (await host.ended(states["second"].wire_id)).state is RunState.SUCCEEDED
+
+
+async def test_a_callable_whose_lease_is_over_when_its_claim_is_answered_never_begins(host: Host) -> None:
+    called: list[str] = []
+    host.functions["good"] = lambda: called.append("good")
+    await host.job("job", "good")
+    wire_id = await host.start("job")
+    claims = await host.work.claim(Claimant(node="node-one", host="host-one"), limit=1, ttl_seconds=TTL_SECONDS)
+    await host.attempts.launch(claims.claimed, clock.monotonic() - TTL_SECONDS)  # it stood still since then
+    ended = await host.ended(wire_id)
+    assert (ended.state, ended.message) == (RunState.FAILED, "its lease ran out before it could start")
+    assert called == []
 
 
 async def test_the_rescuer_decides_a_lost_workers_run_only_after_its_lease(host: Host) -> None:

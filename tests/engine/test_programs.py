@@ -12,9 +12,10 @@ from waterclock.domain.access import Caller, Role
 from waterclock.domain.errors import Unavailable
 from waterclock.domain.job import JobSpec
 from waterclock.domain.masking import Masks
-from waterclock.domain.run import RunState
+from waterclock.domain.placement import MB
+from waterclock.domain.run import Attempt, RunState
 from waterclock.runners.base import Program
-from waterclock.services.secrets import Secrets
+from waterclock.services.secrets import Secrets, SecretsOfRuns
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import jobs
@@ -231,17 +232,17 @@ class Away:
     """A store that does not answer at first."""
 
     def __init__(self, secrets: Secrets, times: int) -> None:
-        self._secrets = secrets
+        self._secrets = SecretsOfRuns(secrets)
         self.times = times
 
-    async def values(self, org_id: int, names: Collection[str]) -> Mapping[str, str]:
+    async def values(self, attempt: Attempt, names: Collection[str]) -> Mapping[str, str]:
         self.times -= 1
         if self.times >= 0:
             raise Unavailable("the store does not answer")
-        return await self._secrets.values(org_id, names)
+        return await self._secrets.values(attempt, names)
 
-    async def masks(self, org_id: int, names: Collection[str]) -> Masks:
-        return await self._secrets.masks(org_id, names)
+    async def masks(self, attempt: Attempt, names: Collection[str]) -> Masks:
+        return await self._secrets.masks(attempt, names)
 
 
 async def test_a_store_that_is_away_for_a_moment_fails_no_run(
@@ -261,3 +262,26 @@ async def test_a_run_without_references_asks_for_no_secret(worker: Worker, hire:
     program = await patient.start(day="today")
     log_of(program).write_text("no luck\n")
     assert (await patient.end(program, exit_code=1)).message == "exit code 1: no luck"
+
+
+# Memory
+
+
+async def test_the_memory_of_a_run_is_taken_until_its_end_also_by_the_next_worker(
+    worker: Worker, hire: Callable[..., Worker], database: Database, tmp_path: Path
+) -> None:
+    spec = JobSpec(
+        kind="shell", script=(tmp_path / "job.sh").as_uri(), max_concurrent=0, limits={"memory_bytes": 600 * MB}
+    )
+    await database.write(
+        jobs.update_job, **PLACE, name="job", by="ann", revise=lambda _: (spec, {}), allow=lambda _: None
+    )
+    first = await worker.start()
+    counting = await changed(worker, hire, memory_mb=1_000)
+    await counting.ask()
+    await counting.dispatcher.tick()
+    assert counting.attempts.total() == 1
+    await counting.end(first)
+    await counting.dispatcher.tick()
+    assert counting.attempts.total() == 1
+    assert first.attempt_id not in counting.attempts.known()

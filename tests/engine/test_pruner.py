@@ -1,6 +1,6 @@
 """The pruner, round by round: what is old goes with its logs, a page at a time; what is young stays."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,9 +12,11 @@ from tests.stores.telling import Telling
 from tests.stores.test_audit import CALL
 from waterclock import clock
 from waterclock.domain.audit import Sought
+from waterclock.domain.errors import Unavailable
 from waterclock.domain.moment import SECOND
 from waterclock.domain.outcome import Beginning
 from waterclock.engine.pruner import BREATH_SECONDS, REST_SECONDS, Pruner
+from waterclock.runners.log_store import FileLogStore
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.ops import audit
 from waterclock.stores.ops.access import create_organisation
@@ -84,6 +86,41 @@ async def test_a_chains_logs_go_with_its_runs_when_its_tag_says_so(database: Dat
             pass
         kept[days] = [tag for tag, log in logs.items() if log.exists()]
     assert kept == {1: ["noise", "important", "other"], 8: ["important", "other"], 91: ["important"], 401: []}
+
+
+class Away(FileLogStore):
+    """Does not answer at first."""
+
+    is_away = True
+
+    def remove(self, names: Iterable[str]) -> None:
+        if self.is_away:
+            raise Unavailable("the log store does not answer")
+        super().remove(names)
+
+
+async def test_logs_in_the_store_go_too_and_nothing_more_is_pruned_before(database: Database, tmp_path: Path) -> None:
+    chaining, store = Chaining(database), Away(tmp_path)
+    names = [f"2026-11-16/jr_{number}.log" for number in range(2)]
+    for name in names:
+        await chaining.lives()
+        await chaining.start_chain(await chaining.chain(1))
+        (claimed,) = await chaining.claim(roles=("", "main"))
+        store.append(name, 0, b"done\n")
+        attempt = claimed.attempt
+        beginning = Beginning(attempt_id=attempt.id, fence=attempt.fence, pid=1, log_path=name)
+        await database.write(begin, [beginning])
+        await chaining.end(attempt)
+    pruner = Pruner(database, keep_days=90, log_store=store)
+    database.offset_us = 91 * DAY
+    for _ in range(2):
+        with pytest.raises(Unavailable):
+            await pruner.tick()
+    assert [store.size(name) for name in names] == [5, 5]
+    store.is_away = False
+    while await pruner.tick() != REST_SECONDS:
+        pass
+    assert [store.size(name) for name in names] == [0, 0]
 
 
 async def test_messages_are_kept_as_long_as_runs_and_unread_ones_twice_as_long(database: Database) -> None:

@@ -81,14 +81,14 @@ async def test_without_room_all_of_it_is_fired_on_time(program: Program) -> None
 
 
 async def test_a_backlog_is_fired_in_two_batches_at_a_time_once_there_is_room(program: Program) -> None:
-    await program.add(*(program.job(f"job {number:03}") for number in range(800)))
-    hands = Hands(program.database, room=250)
+    await program.add(*(program.job(f"job {number:03}") for number in range(650)))
+    hands = Hands(program.database, room=300)
     ticker = ticker_of(program, hands)
     rests = [await ticker.tick() for _ in range(3)]
     assert rests[0] == rests[1] == 0 < rests[2]
     assert hands.waited == 2
     names = [each.attempt.job_name for each in (*hands.taken_, *await program.claim())]
-    assert sorted(names) == [f"job {number:03}" for number in range(800)]
+    assert sorted(names) == [f"job {number:03}" for number in range(650)]
 
 
 async def test_a_fire_whose_answer_was_lost_is_given_back_and_runs_once(program: Program) -> None:

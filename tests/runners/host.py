@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from waterclock import clock
 from waterclock.runners import cgroup, proc
 from waterclock.runners.base import Begun, Ended, Event, Program
 from waterclock.runners.client import SupervisorClient
@@ -115,7 +116,7 @@ class Host:
             "env": token | (env or {}),
             "cwd": str(self.folder),
             "log_path": str(self.log(attempt_id)),
-            "lease_seconds": self.ttl_seconds,
+            "lease_until": clock.monotonic() + self.ttl_seconds,
             "grace_seconds": 0.3,
         }
         return Program(**(values | more))

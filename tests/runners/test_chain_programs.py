@@ -5,6 +5,7 @@ import json
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -13,12 +14,13 @@ import pytest
 from tests.runners.chains import probe_of, put, step_of
 from tests.runners.host import Host, run, until
 from tests.services.s3 import S3Server
+from waterclock import clock
 from waterclock.domain.chain import Folder
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun
 from waterclock.domain.masking import Masks
 from waterclock.domain.outcome import Outcome
-from waterclock.domain.run import RunState
+from waterclock.domain.run import Attempt, RunState
 from waterclock.engine.flight import Flight, outcome
 from waterclock.runners.base import Program
 from waterclock.runners.chain_program import ChainPrograms
@@ -37,10 +39,10 @@ TELL = "import json, os, sys; print(json.dumps([sys.argv, os.getcwd(), dict(os.e
 class Known:
     """One secret."""
 
-    async def values(self, org_id: int, names: Collection[str]) -> Mapping[str, str]:
+    async def values(self, attempt: Attempt, names: Collection[str]) -> Mapping[str, str]:
         return dict.fromkeys(names, "hunter2;and more")
 
-    async def masks(self, org_id: int, names: Collection[str]) -> Masks:
+    async def masks(self, attempt: Attempt, names: Collection[str]) -> Masks:
         return Masks.of(["hunter2;and more"])
 
 
@@ -73,7 +75,7 @@ class Station:
 
     async def program(self, claimed: Claimed) -> Program:
         assert self.preparer.at_once(claimed) is None
-        return await self.preparer.prepare(claimed)
+        return replace(await self.preparer.prepare(claimed), lease_until=clock.monotonic() + 60)
 
     async def run(self, claimed: Claimed) -> Outcome:
         program = await self.program(claimed)
@@ -268,7 +270,7 @@ def test_all_pages_of_a_listing_are_fetched(s3: S3Server, bucket: Any, tmp_path:
     for number in range(5):
         bucket.put_object(Bucket="chains", Key=f"a/{number}.sh", Body=b"ls")
     root = in_bucket(s3, "s3://chains")
-    client: Any = root._connected()
+    client = root._connection.client()
     client.meta.events.register("provide-client-params.s3.ListObjectsV2", lambda params, **_: params | {"MaxKeys": 2})
     root.copy(PurePosixPath("a/4.sh"), Copy(folder=str(tmp_path)))
     assert {path.name for path in tmp_path.iterdir()} == {f"{number}.sh" for number in range(5)}

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from waterclock.runners import log_lines
 from waterclock.runners.log_lines import lines_after, lines_before
+from waterclock.runners.logs import LocalLog
 
 pieces = st.lists(
     st.sampled_from([b"a", b"\n", b"\r\n", "물".encode(), "😀".encode(), b"\xff", b"\x80" * 5]), max_size=60
@@ -16,7 +17,7 @@ pieces = st.lists(
 
 def forwards(path: Path, most: int, *, is_finished: bool = True) -> list[bytes]:
     data, found, offset = path.read_bytes(), list[bytes](), 0
-    while (span := lines_after(path, offset, most, is_finished=is_finished)).starts:
+    while (span := lines_after(LocalLog(path=path), offset, most, is_finished=is_finished)).starts:
         assert len(span.starts) <= most
         assert span.starts[0] == offset
         found += [data[a:b] for a, b in zip(span.starts, (*span.starts[1:], span.end), strict=True)]
@@ -28,7 +29,7 @@ def forwards(path: Path, most: int, *, is_finished: bool = True) -> list[bytes]:
 def backwards(path: Path, most: int, *, is_finished: bool = True) -> list[bytes]:
     data, found = path.read_bytes(), list[bytes]()
     offset: int | None = None
-    while (span := lines_before(path, offset, most, is_finished=is_finished)).starts:
+    while (span := lines_before(LocalLog(path=path), offset, most, is_finished=is_finished)).starts:
         assert len(span.starts) <= most
         assert offset in (None, span.end)
         found[:0] = [data[a:b] for a, b in zip(span.starts, (*span.starts[1:], span.end), strict=True)]
@@ -76,6 +77,6 @@ def test_a_line_that_is_still_written_is_left_until_it_ends(tmp_path: Path) -> N
 
 def test_a_log_that_is_not_there_has_no_lines(tmp_path: Path) -> None:
     for finished in (True, False):
-        assert lines_after(tmp_path / "none", 0, 10, is_finished=finished).starts == ()
-        assert lines_before(tmp_path / "none", None, 10, is_finished=finished).starts == ()
-        assert lines_after(tmp_path / "none", 99, 10, is_finished=finished).end == 99
+        assert lines_after(LocalLog(path=tmp_path / "none"), 0, 10, is_finished=finished).starts == ()
+        assert lines_before(LocalLog(path=tmp_path / "none"), None, 10, is_finished=finished).starts == ()
+        assert lines_after(LocalLog(path=tmp_path / "none"), 99, 10, is_finished=finished).end == 99

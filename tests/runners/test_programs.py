@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runners.host import Ear, Host, run
+from waterclock.runners import proc
 from waterclock.runners.base import End, Limits
 from waterclock.runners.client import SupervisorClient
 
@@ -174,12 +175,34 @@ async def test_cpu_time_and_peak_memory_count_children_too(host: Host, client: S
 async def test_each_limit_holds(host: Host, client: SupervisorClient) -> None:
     source = """
         import resource
-        for kind in ('AS', 'NPROC', 'NOFILE', 'CPU'):
+        for kind in ('AS', 'NOFILE', 'CPU'):
             print(kind, *resource.getrlimit(getattr(resource, 'RLIMIT_' + kind)))
     """
-    limits = Limits(memory_bytes=300_000_000, cpu_seconds=5, processes=50, open_files=64)
+    limits = Limits(memory_bytes=300_000_000, cpu_seconds=5, open_files=64)
     await run(client, host.program(1, host.script(source), limits=limits))
-    assert host.log(1).read_text().splitlines() == ["AS 300000000 300000000", "NPROC 50 50", "NOFILE 64 64", "CPU 5 6"]
+    assert host.log(1).read_text().splitlines() == ["AS 300000000 300000000", "NOFILE 64 64", "CPU 5 6"]
+
+
+async def test_a_program_with_more_processes_than_it_may_have_is_killed_whole_and_alone(
+    host: Host, client: SupervisorClient
+) -> None:
+    source = """
+        import os, time
+        for _ in range(30):
+            if os.fork() == 0:
+                os.setsid()
+                time.sleep(60)
+        time.sleep(60)
+    """
+    ear = Ear(client)
+    crowd = host.program(1, host.script(source, "crowd.py"), limits=Limits(processes=10))
+    pair = host.program(2, "/bin/sh", "-c", "/bin/true; /bin/true", warm=False, limits=Limits(processes=2))
+    await client.start([crowd, pair])
+    ended = await ear.ended(1)
+    assert (ended.end, ended.exit_code, ended.signal) == (End.EXITED, None, signal.SIGKILL)
+    assert ended.message == "killed: it had more than 10 processes at once, its limit"
+    assert not proc.with_environment([f"WATERCLOCK_RUN_ID={host.mark}-1"])
+    assert (await ear.ended(2)).exit_code == 0  # the crowd is not counted among its own
 
 
 async def test_a_memory_hog_fails_with_the_reason_and_its_neighbour_is_unhurt(

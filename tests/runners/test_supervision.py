@@ -12,6 +12,7 @@ import pytest
 
 from tests.runners.host import ROOT, Ear, Host, is_alive, run, until
 from tests.runners.test_stopping import STUBBORN, started_pids
+from waterclock import clock
 from waterclock.runners import cgroup, proc
 from waterclock.runners.base import Begun, End, Ended, Runner
 from waterclock.runners.client import SupervisorClient
@@ -22,7 +23,7 @@ SLEEPER = "import time; print('ready'); time.sleep(600)"
 def worker(host: Host, attempt_id: int, script: str, **more: object) -> "subprocess.Popen[bytes]":
     """Another process that starts a program and has seen it begin."""
     program = host.program(attempt_id, script)
-    fields = ("attempt_id", "fence", "argv", "warm", "env", "cwd", "log_path", "lease_seconds", "grace_seconds")
+    fields = ("attempt_id", "fence", "argv", "warm", "env", "cwd", "log_path", "lease_until", "grace_seconds")
     values = {name: getattr(program, name) for name in fields} | more
     env = {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}", "HOST_MARK": host.mark}
     arguments = [str(host.state_dir), json.dumps(host.command()), json.dumps(values)]
@@ -115,14 +116,15 @@ async def test_what_the_store_says_is_no_longer_ours_dies_at_once(host: Host) ->
     host.leases(refused=[1])
     async with host.client() as client:
         ear = Ear(client)
-        await client.start([host.program(n, host.script(SLEEPER), lease_seconds=1.2, grace_seconds=60) for n in (1, 2)])
+        soon = clock.monotonic() + 1.2
+        await client.start([host.program(n, host.script(SLEEPER), lease_until=soon, grace_seconds=60) for n in (1, 2)])
         two = await ear.begun(2)
         assert (await ear.ended(1)).end is End.LEASE_LOST
         assert is_alive(two.pid)
 
 
 async def test_a_program_whose_lease_is_over_never_starts(host: Host, client: SupervisorClient) -> None:
-    ended = await run(client, host.program(1, host.script("print('ran')"), lease_seconds=0))
+    ended = await run(client, host.program(1, host.script("print('ran')"), lease_until=clock.monotonic()))
     assert ended.end is End.LEASE_LOST
     assert not host.log(1).exists()
 
@@ -191,6 +193,18 @@ async def test_a_keeper_that_is_stopped_does_not_save_its_program_from_its_lease
         os.kill(keeper, signal.SIGSTOP)
         assert (await ear.ended(1)).end is End.LEASE_LOST
         assert not is_alive(begun.pid)
+
+
+async def test_a_supervisor_that_hangs_is_silent_until_it_goes_on(host: Host) -> None:
+    """A worker takes nothing for it meanwhile: it would only lose it."""
+    host.ttl_seconds = 0.6
+    async with host.client() as client:
+        assert not client.is_silent()
+        supervisor = host.supervisor()
+        os.kill(supervisor, signal.SIGSTOP)
+        await until(client.is_silent, "the client to notice")
+        os.kill(supervisor, signal.SIGCONT)
+        await until(lambda: not client.is_silent(), "the supervisor to answer again")
 
 
 async def test_a_stopped_supervisor_does_not_save_a_program_from_its_lease(host: Host) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.stores.store import Store
 from tests.stores.world import World
 from waterclock.domain.access import Role
 from waterclock.domain.errors import AlreadyExists, NotFound
@@ -40,6 +41,22 @@ async def test_a_user_has_a_name_of_its_own_and_a_role(world: World, organisatio
     await world.database.write(access.create_user, org_id=organisation, name="Ann", role=Role.VIEWER)
     listed = await world.database.read(access.list_users, org_id=organisation)
     assert sorted(user.name for user in listed) == ["Ann", "ann"]
+
+
+async def test_a_worker_is_no_user_to_the_release_before(shared: Store) -> None:
+    """It does not know the role: whom it takes for disabled may do nothing there."""
+    known = "SELECT name FROM users WHERE disabled_at IS NULL"
+    database = await shared.open()
+    made = await database.write(access.create_organisation, account="123456789012", name="ours")
+    await database.write(access.create_user, org_id=made.id, name="rack", role=Role.WORKER)
+    token: dict[str, Any] = {"org_id": made.id, "user_name": "rack", "name": "t", "digest": "d", "expires_at": None}
+    await database.write(access.add_token, **token)
+    found = await database.read(access.find_token, digest="d")
+    assert found is not None
+    assert found.user.role is Role.WORKER
+    assert not await shared.rows(known)
+    await database.write(access.change_role, org_id=made.id, name="rack", role=Role.VIEWER)
+    assert len(await shared.rows(known)) == 1
 
 
 async def test_a_role_can_change(world: World, organisation: int) -> None:

@@ -208,6 +208,7 @@ async def test_realtime_status_has_a_row_for_each_node_that_lives(old: Old) -> N
         nodes.Node(
             id="c", host="one", name="mute", duties=("scheduler",), role="main", debugmode="debug", version="0", pid=6
         ),
+        nodes.Node(id="d", host="one", name="http", duties=("api",), version="0", pid=9),
         nodes.Node(id="gone", host="three", name="gone", duties=("worker",), role="main", version="0", pid=8),
     ]
     for node in made:

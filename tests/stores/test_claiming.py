@@ -67,10 +67,32 @@ async def test_only_what_the_node_can_run_is_claimed(world: World) -> None:
     await world.job("slow", queue="slow")
     for name in ("plain", "gpu", "slow"):
         await world.start(name)
-    assert [each.attempt.job_name for each in await world.claim(labels=("gpu",))] == ["gpu"]
-    assert [each.attempt.job_name for each in await world.claim(queues=("slow",))] == ["slow"]
     assert await world.claim(roles=("main",)) == []
-    assert [each.attempt.job_name for each in await world.claim(labels=("", "gpu"))] == ["plain"]
+    assert [each.attempt.job_name for each in await world.claim()] == ["plain"]
+    assert [each.attempt.job_name for each in await world.claim(queues=("slow",))] == ["slow"]
+    assert [each.attempt.job_name for each in await world.claim(labels=("gpu",))] == ["gpu"]
+
+
+async def test_a_worker_takes_what_asks_for_some_of_its_labels(world: World) -> None:
+    for name, asked in {
+        "none": (),
+        "one": ("gpu",),
+        "two": ("gpu", "zone=b"),
+        "three": ("gpu", "ssd", "zone=b"),
+    }.items():
+        await world.job(name, labels=asked)
+        await world.start(name)
+        world.pass_time(1)
+    assert [each.attempt.job_name for each in await world.claim(labels=("ssd",))] == ["none"]
+    assert [each.attempt.job_name for each in await world.claim(labels=("zone=b", "big", "gpu"))] == ["one", "two"]
+    assert await world.claim(labels=("zone=b", "gpu")) == []
+    assert [each.attempt.job_name for each in await world.claim(labels=("ssd", "zone=b", "gpu"))] == ["three"]
+
+
+async def test_labels_that_were_stored_in_any_order_are_a_set(world: World) -> None:
+    await world.job(labels=("zone=b", "gpu", "gpu"))
+    await world.start()
+    assert len(await world.claim(labels=("gpu", "zone=b"))) == 1
 
 
 async def test_a_node_without_queues_claims_nothing(world: World) -> None:

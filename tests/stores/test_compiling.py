@@ -46,10 +46,10 @@ def test_a_batch_of_inserts_is_one_statement_of_postgres() -> None:
 
 
 def test_several_statements_are_one_of_postgres() -> None:
-    beat, stop = postgres.compiled("beat"), postgres.compiled("stop_node")
-    assert postgres.together((beat, stop)) == (
-        "WITH part_0 AS (UPDATE nodes SET heartbeat_at = $1, skew_us = $2 WHERE id = $3) "
-        "UPDATE nodes SET stopped_at = $4, heartbeat_at = $4 WHERE id = $5"
+    resume, stop = postgres.compiled("resume_node"), postgres.compiled("stop_node")
+    assert postgres.together((resume, stop)) == (
+        "WITH part_0 AS (UPDATE nodes SET draining_at = NULL, drained_at = NULL WHERE id = $1) "
+        "UPDATE nodes SET stopped_at = $2, heartbeat_at = $2 WHERE id = $3"
     )
     assert postgres.together((stop,)) == stop.sql
 
@@ -96,3 +96,9 @@ def test_every_statement_that_is_run_for_many_rows_can_be() -> None:
 def test_a_statement_that_cannot_be_run_for_many_rows_says_so() -> None:
     with pytest.raises(ValueError, match="not to be run for many rows"):
         postgres.batched("delete_job", ("int8",), frozenset({"id"}))
+
+
+def test_the_key_of_an_update_is_given_for_each_row_also_where_all_share_a_part_of_it() -> None:
+    columns: dict[str, list[object]] = {"id": [1, 2], "run_at": [5, 5], "state": ["SUCCEEDED", "SUCCEEDED"]}
+    assert postgres.varying_names("end_run", columns) == {"id", "run_at"}
+    assert postgres.varying_names("insert_run", columns) == {"id"}

@@ -109,6 +109,23 @@ async def test_a_worker_that_is_restarted_in_order_keeps_what_its_role_was_given
     assert (await machines.run(run_id)).state is FlowState.COMPLETED
 
 
+async def test_a_main_that_drains_gives_away_what_has_not_begun_and_keeps_the_rest(machines: Machines) -> None:
+    begun = await machines.begin_chain(1, 2)
+    await machines.run_step(MAIN)
+    waits = await machines.begin_chain()
+    await machines.database.write(nodes.drain_node, node_id="main")
+    await machines.lives(MAIN, BKP)
+    assert await machines.fail_over() == FailedOver()
+    machines.pass_time(FAILOVER_SECONDS)
+    await machines.lives(MAIN, BKP)
+    assert await machines.fail_over() == FailedOver(moved=(waits,))
+    assert (await machines.run(begun)).state is FlowState.RUNNING
+    assert (await machines.run(await machines.begin_chain())).role is BKP
+    await machines.database.write(nodes.resume_node, node_id="main")
+    assert (await machines.run_step(MAIN)).role == "main"
+    assert (await machines.run(begun)).state is FlowState.COMPLETED
+
+
 async def test_a_run_goes_back_to_main_when_bkp_dies_before_it_began(machines: Machines) -> None:
     await machines.silence(BKP)
     run_id = await machines.begin_chain()

@@ -26,7 +26,7 @@ def to_python(job: Job) -> tuple[JobSpec, Mapping[str, object]]:
 
 
 async def test_a_job_is_read_back_as_it_was_written(world: World) -> None:
-    made = await world.job("etl", retries=3, labels=("gpu", "big"), default_arguments={"--a": "물 💧"})
+    made = await world.job("etl", retries=3, labels=("big", "gpu"), default_arguments={"--a": "물 💧"})
     assert await world.database.read(get_job, **PLACE, name="etl") == made
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stores.raw import rows
+from tests.stores.schema import tables
 from tests.stores.world import World
 from waterclock.stores import Database, database_from_url
 from waterclock.stores.dialect import MYSQL, POSTGRES, SQLITE
@@ -24,29 +25,6 @@ async def opened(url: str) -> Database:
     database = database_from_url(url)
     await database.open()
     return database
-
-
-async def tables(url: str) -> list[str]:
-    """Names and columns: what a schema is made of."""
-    match url.split(":", maxsplit=1)[0]:
-        case "sqlite":
-            found = await rows(url, "SELECT type, name, sql AS what FROM sqlite_master ORDER BY type, name")
-        case "postgresql":
-            found = await rows(
-                url,
-                "SELECT table_name AS name, column_name || ' ' || data_type || ' ' || is_nullable AS what"
-                " FROM information_schema.columns WHERE table_schema = 'public'"
-                " UNION ALL SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = 'public' ORDER BY 1, 2",
-            )
-        case _:
-            found = await rows(
-                url,
-                "SELECT table_name AS name, CONCAT(column_name, ' ', column_type, ' ', is_nullable, ' ',"
-                " COALESCE(collation_name, '')) AS what FROM information_schema.columns WHERE table_schema = DATABASE()"
-                " UNION ALL SELECT table_name, CONCAT(index_name, ' ', seq_in_index, ' ', column_name)"
-                " FROM information_schema.statistics WHERE table_schema = DATABASE() ORDER BY 1, 2",
-            )
-    return [f"{row['name']}: {row['what']}" for row in found]
 
 
 def test_every_dialect_has_the_same_steps() -> None:

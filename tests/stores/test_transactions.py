@@ -160,6 +160,18 @@ async def test_a_look_up_that_finds_the_file_held_waits_beside_the_event_loop(tm
     await database.close()
 
 
+async def test_a_file_that_cannot_be_opened_is_unavailable_to_readers_too(tmp_path: Path) -> None:
+    database = SqliteDatabase(f"{tmp_path}/wc.db")
+    await database.open()
+    try:
+        database.path = str(tmp_path)  # as where no more files may be open: the writer has its own already
+        for ask in (database.read, database.look_up):
+            with pytest.raises(Unavailable):
+                await ask(list_jobs, org_id=1, namespaces=["glue"], after="", limit=1)
+    finally:
+        await database.close()
+
+
 async def test_a_read_has_one_view_while_others_write(shared: Store) -> None:
     one, other = await shared.open_many(2)
     begun, written = threading.Event(), threading.Event()

@@ -21,6 +21,7 @@ from waterclock.stores.ops.triggers import (
 )
 
 KEY = {**PLACE, "name": "trigger"}
+REASONS = {"stop": "stopped", "update": "redefined", "delete": "deleted"}
 
 
 def allow(_trigger: Trigger) -> None:
@@ -112,6 +113,38 @@ async def test_stopping_leaves_its_live_runs_where_the_rules_say_so(world: World
     await world.fire()
     await world.database.write(stop_trigger, **KEY, allow=allow, stop_runs=False)
     assert await world.states() == ["STARTING"]
+
+
+@pytest.mark.parametrize("change", ["stop", "update", "delete"])
+async def test_what_was_due_and_has_not_fired_when_it_is_changed_is_skipped_with_the_reason(
+    world: World, change: str
+) -> None:
+    await world.job()
+    made = await world.trigger(schedule=EVERY_SECOND)
+    assert made.next_fire_at is not None
+    world.pass_time(5)
+    changes: dict[str, Any] = {
+        "stop": (stop_trigger, {"stop_runs": True}),
+        "update": (update_trigger, {"revise": every_hour}),
+        "delete": (delete_trigger, {}),
+    }
+    operation, more = changes[change]
+    await world.database.write(operation, **KEY, allow=allow, **more)
+    (fire,) = await world.database.read(list_fires, org_id=1, trigger_id=made.id, before=2**62, limit=9)
+    assert (fire.outcome, fire.reason) == ("SKIPPED", f"{REASONS[change]} before it fired")
+    assert fire.first_at == made.next_fire_at
+    assert fire.last_at <= await world.now() < fire.last_at + 3 * SECOND
+    assert fire.count == 1 + (fire.last_at - fire.first_at) // SECOND >= 5
+
+
+async def test_what_has_fired_is_not_skipped_as_well_when_it_is_stopped(world: World) -> None:
+    await world.job()
+    made = await world.trigger()
+    await world.pass_minute()
+    await world.fire()
+    await world.database.write(stop_trigger, **KEY, allow=allow, stop_runs=True)
+    (fire,) = await world.database.read(list_fires, org_id=1, trigger_id=made.id, before=2**62, limit=9)
+    assert fire.outcome == "FIRED"
 
 
 async def test_on_demand_it_fires_once_now_and_stands_by(world: World) -> None:

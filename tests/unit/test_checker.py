@@ -4,14 +4,14 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.acceptance.checker import Answer, History, check
-from tests.acceptance.evidence import END, START, Mark, program, read
+from waterclock.chaos.checker import Answer, Findings, History, check
+from waterclock.chaos.evidence import ALIVE, END, START, Mark, program, read
 from waterclock.domain.moment import SECOND
 
 DUE = [second * SECOND for second in (10, 12, 14, 16, 18)]
@@ -91,6 +91,12 @@ def test_a_start_before_its_instant_is_early() -> None:
     assert kinds(replace(history, marks=[*history.marks, *run("job", DUE[4], late=-200)])) == {"early"}
 
 
+def test_a_first_start_after_the_bound_is_late_where_there_is_one() -> None:
+    assert kinds(good(late_bound_us=100_000)) == set()
+    assert kinds(good(late_bound_us=99_999)) == {"late"}
+    assert len(check(good(late_bound_us=99_999)).late) == 3  # not the retry, which comes when it can, nor the call
+
+
 def test_a_run_whose_instant_was_shifted_is_lost_there_and_a_phantom_here() -> None:
     marks = [replace(mark, fire_at=mark.fire_at - SECOND) if mark.fire_at == DUE[4] else mark for mark in good().marks]
     assert kinds(good(marks=marks)) == {"lost", "phantom"}
@@ -133,6 +139,15 @@ def test_attempts_of_one_run_must_not_overlap() -> None:
     assert kinds(good(marks=[*marks, *good().marks[2:]], stored={})) == {"overlap"}
 
 
+def test_an_attempt_without_an_end_lived_until_its_last_mark() -> None:
+    first, second = run("job", DUE[0])[0], run("job", DUE[0], attempt=1, late=600)
+    alive = replace(first, event=ALIVE, at=first.at + 400_000)
+    rest = good().marks[2:]
+    assert kinds(good(marks=[first, alive, *second, *rest], stored={})) == set()
+    alive = replace(alive, at=second[0].at + 1)
+    assert kinds(good(marks=[first, alive, *second, *rest], stored={})) == {"overlap"}
+
+
 def test_instants_of_what_must_be_alone_must_not_overlap() -> None:
     slow = [*run("job", DUE[0]), *run("job", DUE[3], lasts=2_500), *run("job", DUE[4]), *run("by hand", 11 * SECOND)]
     assert kinds(good(marks=slow, stored={})) == {"overlap"}
@@ -149,6 +164,20 @@ def test_the_store_must_say_what_the_evidence_says() -> None:
 
 def test_a_process_that_lives_on_is_an_orphan() -> None:
     assert kinds(good(alive=["job-1"])) == {"orphan"}
+
+
+def test_an_acknowledged_call_whose_run_failed_with_a_reason_is_not_lost() -> None:
+    calls = {"by hand": Answer.ACKNOWLEDGED, "call": Answer.ACKNOWLEDGED}
+    assert kinds(good(calls=calls, failed={"call": [30 * SECOND]})) == set()
+
+
+def test_a_call_names_its_own_work(tmp_path: Path) -> None:
+    path, script = tmp_path / "evidence", tmp_path / "script.py"
+    told = {"RUN_ID": "jr_1", "FIRE_TIME": "1970-01-01T00:00:10Z", "ATTEMPT": "0", "FENCE": "1"}
+    script.write_text(program("job", path))
+    environment = {f"WATERCLOCK_{name}": value for name, value in told.items()}
+    subprocess.run([sys.executable, script, "--JOB_NAME", "job", "--work", "call-7"], env=environment, check=True)
+    assert {mark.work for mark in read(path)} == {"call-7"}
 
 
 def test_a_program_leaves_its_marks_itself(tmp_path: Path) -> None:
@@ -169,3 +198,21 @@ def test_a_program_leaves_its_marks_itself(tmp_path: Path) -> None:
     ]
     assert {(mark.role, mark.arguments) for mark in read(path)} == {("bkp", ("bkp", "a b"))}
     assert len([json.loads(line) for line in path.read_text().splitlines()]) == 3
+
+
+MUTATIONS: dict[str, Callable[[], History]] = {
+    "lost": lambda: good(skipped={}),
+    "double": lambda: good(*run("job", DUE[0], run="another", late=800)),
+    "early": lambda: good(marks=[replace(mark, at=mark.fire_at - 1) for mark in good().marks]),
+    "late": lambda: good(late_bound_us=0),
+    "overlap": lambda: good(*run("job", DUE[0], attempt=1, late=200)),
+    "phantom": lambda: good(*run("nobody's", DUE[0])),
+    "state": lambda: good(stored=dict.fromkeys(good().stored, "RUNNING")),
+    "orphan": lambda: good(alive=["job-1"]),
+}
+
+
+def test_every_kind_of_finding_is_found_in_a_history_that_has_it() -> None:
+    assert set(MUTATIONS) == {each.name for each in fields(Findings)} - {"late_us"}
+    for kind, history in MUTATIONS.items():
+        assert kind in kinds(history()), kind

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.evidence import END, START
 from tests.acceptance.library_ledger import Fire, Ledger, Line, Try, faults_of
+from waterclock.chaos.evidence import END, START
 from waterclock.domain.moment import SECOND
 from waterclock.domain.outcome import WORKER_LOST
 

@@ -41,8 +41,15 @@ def test_a_child_process_reads_back_what_its_parent_has(tmp_path: Path) -> None:
             "chains.jobfolder: must be a folder of the worker's, or",
         ),
         ({"WATERCLOCK_CHAINS_DEPFOLDER": "s3:///prefix"}, "chains.depfolder: must be a folder of the worker's, or s3:"),
+        (
+            {"WATERCLOCK_LOGS_STORE": "gs://bucket"},
+            "logs.store: must be a folder that all nodes share, or s3://bucket/",
+        ),
         ({"WATERCLOCK_AUTH": "none", "WATERCLOCK_HOST": "0.0.0.0"}, "refused on 0.0.0.0"),
         ({"WATERCLOCK_WORKER_SLOTS": "0"}, "worker.slots: must be more than 0"),
+        ({"WATERCLOCK_WORKER_LABELS": "gpu,big memory"}, "worker.labels: 'big memory': a label has 1 to 63 of letters"),
+        ({"WATERCLOCK_WORKER_LABELS": "a,b,c,d,e,f,g,h,i"}, "worker.labels: must be at most 8 labels, not 9"),
+        ({"WATERCLOCK_WORKER_MEMORY_MB": "-1"}, "worker.memory_mb: must be 0 to"),
         ({"WATERCLOCK_CHAINS_KEEP_DAYS": "noise=7,old=-1"}, "chains.keep_days: old: must be 0 days or more"),
         ({"WATERCLOCK_CHAINS_KEEP_DAYS": "noise=week"}, "chains.keep_days: 'noise=week' does not fit"),
     ],
@@ -50,6 +57,23 @@ def test_a_child_process_reads_back_what_its_parent_has(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_named(environment: dict[str, str], reason: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=reason):
         load({}, environment, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "is_remote"),
+    [
+        ({"server": "http://host", "token": "t"}, True),
+        ({"server": "http://host", "token_file": "f"}, True),
+        ({"server": "http://host"}, False),  # for the command line: no worker is meant
+        ({"server": "http://host", "token": "t", "db": "postgresql://host/db"}, False),
+        ({"token": "t"}, False),
+    ],
+)
+def test_a_worker_works_for_a_server_only_where_it_is_given_one_and_a_token(
+    given: dict[str, str], is_remote: bool, tmp_path: Path
+) -> None:
+    environment = {f"WATERCLOCK_{name.upper()}": value for name, value in given.items()}
+    assert load({}, environment, tmp_path).is_remote is is_remote
 
 
 def test_an_unknown_setting_in_the_file_is_named(tmp_path: Path) -> None:

@@ -25,8 +25,22 @@ class Folders:
         return self.root / "secret.keys"
 
     @property
+    def servers(self) -> Path:
+        """Of a worker over HTTP, which its supervisor outlives: the addresses that it was last started with."""
+        return self.root / "worker.servers"
+
+    @property
+    def worker_token(self) -> Path:
+        return self.root / "worker.token"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
+
+    @property
+    def outbox(self) -> Path:
+        """Logs that are to be shipped."""
+        return self.root / "outbox"
 
     @property
     def scripts(self) -> Path:

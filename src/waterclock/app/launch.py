@@ -40,6 +40,9 @@ def scheduler(settings: Settings) -> int:
 
 
 def worker(settings: Settings) -> int:
+    """Over a database; or for a server over HTTP, where the settings name one and a token for it."""
+    if settings.is_remote:
+        return asyncio.run(_remote_worker(settings))
     return asyncio.run(_with_database(settings, _engine("worker")))
 
 
@@ -54,12 +57,12 @@ def migrate(settings: Settings) -> Sequence[str]:
 
 def supervisor(settings: Settings) -> int:
     """Holds the programs of this host; detaches itself, so that it outlives whoever started it."""
-    from waterclock.app.supervision import StoreLeases
+    from waterclock.app.supervision import leases_of
     from waterclock.runners.supervisor.daemon import daemonise, run_supervisor
 
     folder = Folders(root=settings.data_dir.absolute()).supervisor
     daemonise(folder / "supervisor.log")
-    run_supervisor(folder, StoreLeases(settings.database_url), ttl_seconds=settings.lease_seconds)
+    run_supervisor(folder, leases_of(settings), ttl_seconds=settings.lease_seconds)
     return 0
 
 
@@ -90,18 +93,44 @@ def _engine(*roles: str) -> Callable[[Settings, Database, asyncio.Event], Corout
     return run
 
 
+async def _remote_worker(settings: Settings) -> int:
+    """A start that waits for its server ends when it is told to."""
+    from waterclock.app.remote_worker import RemoteWorker
+
+    stopped = _told_to_stop()
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _only_worker(settings):
+        process = RemoteWorker(settings)
+        starting = asyncio.create_task(process.start())
+        waiting = asyncio.create_task(stopped.wait())
+        await asyncio.wait({starting, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        if not starting.done():
+            starting.cancel()
+            return 0
+        await starting
+        _say_ready("engine")
+        await waiting
+        await process.stop()
+    return 0
+
+
 async def _with_database(
     settings: Settings, run: Callable[[Settings, Database, asyncio.Event], Coroutine[Any, Any, None]]
 ) -> int:
+    stopped = _told_to_stop()
+    async with _opened(settings) as database:
+        await run(settings, database, stopped)
+    return 0
+
+
+def _told_to_stop() -> asyncio.Event:
     _log_to_stderr()
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in SIGNALS:
         loop.add_signal_handler(number, _stop, stopped)
     _watch_lifeline(loop, stopped)
-    async with _opened(settings) as database:
-        await run(settings, database, stopped)
-    return 0
+    return stopped
 
 
 def _stop(stopped: asyncio.Event) -> None:
@@ -181,6 +210,7 @@ async def _migrate(settings: Settings) -> Sequence[str]:
 
 def _log_to_stderr() -> None:
     logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a worker over HTTP asks all the time
 
 
 _ROLES: Final = {"up": up, "api": api, "engine": engine, "supervisor": supervisor}

@@ -12,6 +12,7 @@ from waterclock.domain.claim import Claimant, Claimed, Taker
 from waterclock.domain.library import RULES
 from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.loop import Loop
+from waterclock.engine.membership import StoreMembership
 from waterclock.engine.node import Node
 from waterclock.engine.pruner import Pruner
 from waterclock.engine.rescuer import Rescuer
@@ -96,7 +97,7 @@ class StoreEngine:
         self._host = str(uuid.uuid4())  # its calls die with the process: no other may adopt them
         self._workers: dict[str, LibraryWorker] = {}
         self._node_id = node_id = str(uuid.uuid4())
-        self._node = Node(database, node_id)
+        self._node = Node(StoreMembership(database), node_id)
         rules = {options.namespace: RULES}
         taking = LibraryTaking(StoreWork(database), node_id, self._host, self._workers, options)
         ticker = Ticker(
@@ -112,7 +113,7 @@ class StoreEngine:
         if options.shared:
             every = options.lease_seconds / 3
             record = node_record(node_id, self._host, "scheduler", slots=0)
-            self._beating = Heartbeat(database, record, every_seconds=every)
+            self._beating = Heartbeat(StoreMembership(database), record, every_seconds=every)
             self._node.add(self._beating)
             rescuer = Rescuer(
                 database,

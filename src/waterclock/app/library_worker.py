@@ -20,6 +20,7 @@ from waterclock.domain.library import RULES, queue_of
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
 from waterclock.engine.heartbeat import Heartbeat
+from waterclock.engine.membership import StoreMembership
 from waterclock.engine.node import Node
 from waterclock.engine.stopper import Stopper
 from waterclock.engine.work import StoreWork
@@ -50,13 +51,14 @@ class StoreOptions:
     keep_days: float = 30.0
 
 
-def node_record(node_id: str, host: str, duty: str, *, slots: int) -> NodeRecord:
+def node_record(node_id: str, host: str, duty: str, *, slots: int, queues: tuple[str, ...] = ()) -> NodeRecord:
     return NodeRecord(
         id=node_id,
         host=host,
         name=socket.gethostname(),
         duties=(f"library:{duty}",),
         slots=slots,
+        queues=queues,
         version=waterclock.__version__,
         pid=os.getpid(),
     )
@@ -82,7 +84,7 @@ class LibraryWorker:
         self._ended = asyncio.Event()
         self._is_closing = False
         node_id = str(uuid.uuid4())
-        self._node = Node(database, node_id)
+        self._node = Node(StoreMembership(database), node_id)
         self._runner = ExecutorRunner(executor, telling, self._give_back_what_waits)
         work = StoreWork(database, {options.namespace: RULES}, alone=True)
         self.queue = queue_of(options.namespace, alias)
@@ -110,9 +112,11 @@ class LibraryWorker:
         self._node.add_worker(self._attempts, [self._dispatcher])
         self._beating: Heartbeat | None = None
         if options.shared:
-            record = node_record(node_id, host, alias, slots=executor.max_workers)
+            record = node_record(node_id, host, alias, slots=executor.max_workers, queues=claimant.queues)
             every = options.lease_seconds / 3
-            self._beating = Heartbeat(database, record, every_seconds=every, renew=self._attempts.renew)
+            self._beating = Heartbeat(
+                StoreMembership(database), record, every_seconds=every, renew=self._attempts.renew
+            )
             self._node.add(self._beating)
             for node in (node_id, scheduler):  # what it has claimed, and what was taken for it as it was fired
                 self._node.add(Stopper(work, self._attempts, node), Topic.STOPS)
@@ -163,7 +167,8 @@ class LibraryWorker:
     def _freed(self) -> None:
         self._dispatcher.slots = self._pace.measured(self._runner.ended)
         self._ended.set()
-        self._node.room()
+        if self._dispatcher.is_short:  # else whatever is to be claimed rings
+            self._node.room()
 
     def _give_back_what_waits(self) -> None:
         """What this process has taken and does not get to, while others may have nothing to do."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+from waterclock.app.api_node import joined
 from waterclock.app.auditing import audited
 from waterclock.app.compose import Services
 from waterclock.app.folders import Folders
@@ -47,11 +48,16 @@ async def serve_faces(
     )
     listening = inherited_or_bound(settings.host, settings.port)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    async with audited(database, Folders(root=settings.data_dir).audit) as record:
+    async with (
+        joined(settings, database) as node,
+        audited(database, Folders(root=settings.data_dir).audit) as record,
+    ):
         context = _context(settings, services, stopped)
         app = build_app(
             glue=glue,
-            health=Health(database, services.access, metrics),
+            health=Health(
+                database, services.access, metrics, cluster=services.cluster, is_draining=lambda: node.is_draining
+            ),
             metrics=metrics,
             routes=[*api_routes(context), *chain_routes(context)],
             record=record,
@@ -64,6 +70,7 @@ def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> 
         settings=settings,
         access=services.access,
         groups=services.groups,
+        quotas=services.quotas,
         audit=services.audit,
         jobs=services.jobs,
         triggers=services.triggers,
@@ -76,5 +83,7 @@ def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> 
         messages=services.messages,
         channels=services.channels,
         chains=services.chains,
+        work=services.work,
+        shipping=services.shipping,
         stopping=stopped,
     )

@@ -12,6 +12,7 @@ class Role(StrEnum):
     OPERATOR = "operator"  # run and stop
     AUTHOR = "author"  # define: defining a job is code execution
     ADMIN = "admin"
+    WORKER = "worker"  # no person: a worker without a database, which runs what others define
 
 
 class Right(StrEnum):
@@ -19,13 +20,15 @@ class Right(StrEnum):
     RUN = "run and stop"
     DEFINE = "define"
     ADMINISTER = "administer"
+    WORK = "claim and run work for the cluster"
 
 
 RIGHTS: Final = {
     Role.VIEWER: frozenset({Right.READ}),
     Role.OPERATOR: frozenset({Right.READ, Right.RUN}),
     Role.AUTHOR: frozenset({Right.READ, Right.RUN, Right.DEFINE}),
-    Role.ADMIN: frozenset(Right),
+    Role.ADMIN: frozenset(Right) - {Right.WORK},
+    Role.WORKER: frozenset({Right.WORK}),
 }
 
 

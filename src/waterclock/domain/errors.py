@@ -4,14 +4,19 @@ WaterclockError
 ├── InvalidInput            the request is wrong: which field, what value, why
 │   └── BadSchedule         an expression that cannot be read
 ├── NotFound                no such job, trigger, run …
+│   └── LogElsewhere        a log that lies on another host's disk
 ├── AlreadyExists           the name is taken
 ├── NotAllowed              a rule forbids it in the present state; says what to do first
 │   └── WrongState          what has ended cannot be stopped, what runs cannot be resumed
 ├── ConcurrentRunsExceeded  the job's cap is reached
+├── QuotaExceeded           the user has as many as an admin allows
 ├── Unauthenticated         no caller, or a wrong signature or token
 ├── Forbidden               the caller may not do this
 ├── Unavailable             the store does not answer; nothing is known to be done
-│   └── CommitUnknown       the answer to a commit was lost: it is done, or not at all
+│   ├── CommitUnknown       the answer to a commit was lost: it is done, or not at all
+│   ├── TooLate             whoever asked has given it up: it is not done
+│   └── ServerLost          no server answers a worker over HTTP
+│       └── NotSent         nothing has reached one
 └── CannotRun               a program that cannot be prepared or started
 """
 
@@ -42,6 +47,16 @@ class NotFound(WaterclockError):
         super().__init__(f"{kind} {name!r} not found")
 
 
+class LogElsewhere(NotFound):
+    def __init__(self, wire_id: str, host: object) -> None:
+        self.kind, self.name, self.host = "log", wire_id, host
+        WaterclockError.__init__(
+            self,
+            f"the log of run {wire_id} lies on the host {host!r} and cannot be read from here: give all nodes the same "
+            "logs.store (a folder that they share, or s3://bucket/prefix)",
+        )
+
+
 class AlreadyExists(WaterclockError):
     def __init__(self, kind: str, name: object) -> None:
         self.kind, self.name = kind, name
@@ -62,6 +77,15 @@ class ConcurrentRunsExceeded(WaterclockError):
         super().__init__(f"{kind} {name!r} already has its {cap} concurrent run(s)")
 
 
+class QuotaExceeded(WaterclockError):
+    def __init__(self, user: str, kind: str, *, used: int, most: int) -> None:
+        self.user, self.kind, self.used, self.most = user, kind, used, most
+        super().__init__(
+            f"{user!r} has {used} {kind.replace('_', ' ')} and may have {most}: an admin of the organisation may "
+            f"raise that (waterclock quota set {kind} NUMBER --user {user})"
+        )
+
+
 class Unauthenticated(WaterclockError):
     pass
 
@@ -71,11 +95,23 @@ class Forbidden(WaterclockError):
 
 
 class Unavailable(WaterclockError):
-    pass
+    is_told = False  # whether whoever raises it has told the log, once for many
 
 
 class CommitUnknown(Unavailable):
     """Only what is idempotent may simply be tried again."""
+
+
+class TooLate(Unavailable):
+    pass
+
+
+class ServerLost(Unavailable):
+    is_told = True
+
+
+class NotSent(ServerLost):
+    pass
 
 
 class CannotRun(WaterclockError):

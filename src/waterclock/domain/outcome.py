@@ -21,9 +21,20 @@ class Beginning:
     log_path: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class Lone:
+    """The run of an attempt whose success nothing can wait for: no action, no flow, no other run for its slot."""
+
+    org_id: int
+    run_id: int
+    run_at: Moment
+    job_id: int
+    job_version: int | None  # None: the job went with this fire, and nobody starts it again
+
+
+@dataclass(slots=True, kw_only=True)
 class Outcome:
-    """The end of one attempt; `fence` is what entitles the writer to record it."""
+    """The end of one attempt; `fence` is what entitles the writer to record it. Not frozen, as `Attempt` is not."""
 
     attempt_id: int
     fence: int
@@ -40,6 +51,7 @@ class Outcome:
     bookmark_refused: str | None = None  # why what it left cannot be saved
     final: bool = False  # no other attempt follows, whatever retries or probes are left
     job_id: int | None = None  # where the one who ran it knows it: then nobody has to look it up
+    lone: Lone | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

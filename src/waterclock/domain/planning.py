@@ -110,6 +110,11 @@ def _coalesced(schedule: Schedule, due: int, now: int, misfire: Misfire) -> Mome
     return Moments((last,) if in_time else (), skips, schedule.next_after_us(now))
 
 
+def let_go(schedule: Schedule, due: int, now: int, reason: str) -> SkipSpan:
+    """All instants from `due` to `now`: nobody will run them any more."""
+    return _span(schedule, due, max(due, schedule.last_at_or_before_us(now) or due), reason)
+
+
 def latest(schedule: Schedule, first: int, last: int, most: int) -> tuple[int, ...]:
     """The instants of a span in epoch microseconds, oldest first; of more than `most` the latest."""
     found = [last]

@@ -41,6 +41,7 @@ NEXT: Final[Mapping[RunState, frozenset[RunState]]] = {
 
 LIVE: Final = frozenset(state for state, following in NEXT.items() if following)
 ENDED: Final = frozenset(NEXT) - LIVE
+UNBEGUN: Final = frozenset({_S.WAITING, _S.STARTING})  # those that may have a reason to wait
 ACTIVE: Final = LIVE - {_S.WAITING}  # those that take one of their job's slots
 
 
@@ -63,9 +64,12 @@ class Phase(StrEnum):
     EXECUTING = "executing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Attempt:
-    """One try at a run: what the Glue face calls a job run."""
+    """One try at a run: what the Glue face calls a job run.
+
+    Nobody changes one; it is not frozen because that would cost five times as much as to make it.
+    """
 
     id: int
     run_id: int

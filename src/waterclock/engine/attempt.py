@@ -10,7 +10,9 @@ from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
+from waterclock.domain.log_name import log_name
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
+from waterclock.domain.placement import asked_mb
 from waterclock.domain.run import RunState
 from waterclock.engine import flight as flights
 from waterclock.engine.flight import Flight, Preparation
@@ -35,6 +37,7 @@ class Attempts:
         *,
         ttl_seconds: float,
         freed: Callable[[], None],
+        ships_logs: bool = False,
     ) -> None:
         self.recorder = Recorder(work, stored=self._forget, lost=self._let_go)
         self._work = work
@@ -43,6 +46,7 @@ class Attempts:
         self._runners = runners  # by kind; "" for every other
         self._ttl_seconds = ttl_seconds
         self._freed = freed
+        self._ships_logs = ships_logs  # then whoever reads them finds them in the log store
         self._flights: dict[int, Flight] = {}
         self._doubtful: dict[int, Flight] = {}  # may have been started: nobody may start them again
         self._pumps: list[asyncio.Task[None]] = []
@@ -82,6 +86,11 @@ class Attempts:
     def total(self) -> int:
         return len(self._flights)
 
+    def memory_mb(self) -> int:
+        """What its programs asked for."""
+        specs = (flight.claimed.spec for flight in self._flights.values())
+        return sum(asked_mb(spec.limits) for spec in specs if spec.kind != CALLABLE)
+
     def known(self) -> frozenset[int]:
         """Every attempt that was handed to us, and may be running."""
         return frozenset(self._flights) | frozenset(self._doubtful)
@@ -95,12 +104,12 @@ class Attempts:
             flight = self._flights[each.attempt.id] = Flight(each, asked_at + self._ttl_seconds)
             try:
                 program = self._preparation.at_once(each)
+                if program is not None:
+                    ready.append(self._bound(flight, program))
             except Exception as problem:  # the end of this attempt alone
                 self._fail(each, problem)
                 continue
-            if program is not None:
-                ready.append(self._bound(flight, program))
-            else:
+            if program is None:
                 flight.preparing = asyncio.create_task(self._prepare(flight))
         await self._start(ready)
 
@@ -113,16 +122,20 @@ class Attempts:
         except asyncio.CancelledError:
             raise
         except Exception as problem:
-            self._fail(flight.claimed, problem)
+            if flight.claimed.attempt.id not in self._doubtful:  # else it may run, and its lease will tell
+                self._fail(flight.claimed, problem)
         finally:
             flight.preparing = None
 
     def _bound(self, flight: Flight, program: Program) -> Program:
         flight.log_path = program.log_path or None
-        flight.started = True
-        if flight.claimed.spec.kind == CALLABLE:  # this process renews its lease itself
+        if flight.claimed.spec.kind == CALLABLE:  # this process renews its lease itself, and nobody else looks at it
+            if clock.monotonic() >= flight.leased_until:
+                raise CannotRun("its lease ran out before it could start")
+            flight.started = True
             return program
-        return replace(program, lease_seconds=max(0.0, flight.leased_until - clock.monotonic()))
+        flight.started = True
+        return replace(program, lease_until=flight.leased_until)
 
     async def _start(self, programs: Sequence[Program]) -> None:
         by_runner: dict[Runner, list[Program]] = {}
@@ -169,7 +182,7 @@ class Attempts:
     async def stop(self, attempt_ids: Sequence[int]) -> None:
         """The proof is the end that follows; one that was only being prepared never starts."""
         for attempt_id in attempt_ids:
-            flight = self._flights.get(attempt_id)
+            flight = self._flight(attempt_id)
             if flight is None:
                 continue
             if flight.started:
@@ -228,9 +241,16 @@ class Attempts:
                 fence=event.fence,
                 pid=event.pid,
                 pid_started_at=event.pid_started_at,
-                log_path=flight.log_path if flight else None,
+                log_path=self._log_place(flight) if flight else None,
             )
         )
+
+    def _log_place(self, flight: Flight) -> str | None:
+        """Where a reader finds its log: a file of this host, or a name in the log store."""
+        attempt = flight.claimed.attempt
+        if not self._ships_logs or flight.log_path is None:
+            return flight.log_path
+        return attempt.log_path or log_name(attempt.wire_id, attempt.run_at)
 
     def _ended(self, event: Ended) -> None:
         self.recorder.ended(flights.outcome(self._preparation, event, self._flight(event.attempt_id)))
@@ -246,7 +266,7 @@ class Attempts:
             attempt, begun = claimed.attempt, held.get(claimed.attempt.id)
             flight = self._flights[attempt.id] = Flight(claimed, asked_at + self._ttl_seconds, started=True)
             if begun is not None and begun.fence == attempt.fence:
-                flight.log_path = attempt.log_path or self._preparation.log_path(attempt)
+                flight.log_path = _local(attempt.log_path) or self._preparation.log_path(attempt)
                 flight.masks = await flights.masks_again(self._preparation, claimed)
                 if begun.pid:  # else it never became a process, and its end says so
                     self._begun(begun)
@@ -287,6 +307,11 @@ class Attempts:
             await runner.stop(list(attempt_ids))
 
     def _runner_of(self, attempt_id: int) -> Runner:
-        flight = self._flights.get(attempt_id)
+        flight = self._flight(attempt_id)
         kind = flight.claimed.spec.kind if flight else ""
         return self._runners.get(kind, self._runners[""])
+
+
+def _local(log_path: str | None) -> str | None:
+    """A file of this host; a name in the log store is none."""
+    return log_path if log_path is not None and log_path.startswith("/") else None

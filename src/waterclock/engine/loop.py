@@ -30,6 +30,8 @@ class Loop:
         self.duty = duty
         self._awake = asyncio.Event()
         self._stopping = False
+        self._paused = False
+        self._busy = False  # in the middle of a round, or of one that failed and is to be tried again
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -37,6 +39,19 @@ class Loop:
 
     def wake(self) -> None:
         self._awake.set()
+
+    def pause(self) -> None:
+        """After the round that is under way; one that fails is tried again first: its answer may have been lost."""
+        self._paused = True
+
+    def go_on(self) -> None:
+        self._paused = False
+        self.wake()
+
+    @property
+    def is_resting(self) -> bool:
+        """It was paused, and no round of it is under way."""
+        return self._paused and not self._busy
 
     async def stop(self) -> None:
         """After the round that is under way."""
@@ -56,12 +71,17 @@ class Loop:
         failures = 0
         while not self._stopping:
             self._awake.clear()
+            if self.is_resting:
+                await self._awake.wait()
+                continue
+            self._busy = True
             try:
                 rest = await self.duty.tick()
-                failures = 0
+                failures, self._busy = 0, False
             except Unavailable as problem:
                 rest, failures = _pause(failures), failures + 1
-                log.warning("%s: %s; again in %.1f s", self.duty.name, problem, rest)
+                level = logging.DEBUG if problem.is_told else logging.WARNING
+                log.log(level, "%s: %s; again in %.1f s", self.duty.name, problem, rest)
             except Exception:
                 rest, failures = _pause(failures), failures + 1
                 log.exception("%s failed; again in %.1f s", self.duty.name, rest)

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from waterclock.engine.attempt import Attempts
+from waterclock.engine.lateness import ON_TIME, Lateness
 from waterclock.engine.loop import Duty, Loop
-from waterclock.stores.base import Database, Topic
-from waterclock.stores.ops.nodes import stop_node
+from waterclock.engine.membership import Membership
+from waterclock.stores.base import Topic
+from waterclock.stores.ops.nodes import Pulse
 
 log: Final = logging.getLogger("waterclock.engine")
 
@@ -19,32 +21,45 @@ FLUSH_SECONDS: Final = 5.0
 class Node:
     """What one engine process does: scheduler duties, worker duties, or both."""
 
-    def __init__(self, database: Database, node_id: str) -> None:
-        self._database = database
+    def __init__(self, membership: Membership, node_id: str) -> None:
+        self._membership = membership
         self._node_id = node_id
         self._loops: list[Loop] = []
         self._deaf: list[Callable[[], None]] = []
         self._attempts: Attempts | None = None
         self._recording: Loop | None = None
         self._claiming: list[Loop] = []
+        self._taking: list[Loop] = []  # what takes on work for the cluster: none of it while the node drains
+        self._draining = False
+        self.lateness: Lateness | None = None
+        self.is_behind: Callable[[], bool] = lambda: False  # with what must leave this host: logs
 
-    def add(self, duty: Duty, *topics: Topic) -> Loop:
-        """A duty, and what wakes it."""
+    def add(self, duty: Duty, *topics: Topic, takes_on: bool = False) -> Loop:
+        """A duty, and what wakes it. `takes_on`: it rests while the node drains."""
         loop = Loop(duty)
         self._loops.append(loop)
-        self._deaf += [self._database.listen(topic, loop.wake) for topic in topics]
+        if takes_on:
+            self._taking.append(loop)
+        self._deaf += [self._membership.listen(topic, loop.wake) for topic in topics]
         return loop
 
     def add_worker(self, attempts: Attempts, dispatchers: Iterable[Duty]) -> None:
         self._attempts = attempts
         self._recording = Loop(attempts.recorder)
         attempts.recorder.wake = self._recording.wake
-        self._claiming = [self.add(dispatcher, Topic.ATTEMPTS) for dispatcher in dispatchers]
+        self._claiming = [self.add(dispatcher, Topic.ATTEMPTS, takes_on=True) for dispatcher in dispatchers]
 
     def room(self) -> None:
         """A slot is free: look for more at once."""
         for loop in self._claiming:
             loop.wake()
+
+    def wake(self) -> None:
+        """The cluster answers again: everybody looks, and tells what is left to tell."""
+        for loop in self._loops:
+            loop.wake()
+        if self._recording:
+            self._recording.wake()
 
     async def start(self) -> None:
         if self._attempts and self._recording:
@@ -52,6 +67,34 @@ class Node:
             await self._attempts.open()
         for loop in self._loops:
             loop.start()
+
+    def drain(self, draining: bool) -> None:
+        """Take nothing more from now on, and finish what runs; or take again."""
+        if draining == self._draining:
+            return
+        self._draining = draining
+        log.info("draining: nothing more is taken" if draining else "draining no more")
+        for loop in self._taking:
+            if draining:
+                loop.pause()
+            else:
+                loop.go_on()
+
+    @property
+    def is_draining(self) -> bool:
+        return self._draining
+
+    def pulse(self) -> Pulse:
+        running = self._attempts.total() if self._attempts else 0
+        still = all(loop.is_resting for loop in self._taking)
+        late = self.lateness.lately() if self.lateness else ON_TIME
+        return Pulse(
+            running=running,
+            drained=self._draining and still and not running and not self.is_behind(),
+            late_us=late.p99_us,
+            late_median_us=late.median_us,
+            late_most_us=late.most_us,
+        )
 
     async def stop_claiming(self) -> None:
         """No new work; what runs goes on, and its leases are renewed."""
@@ -70,4 +113,4 @@ class Node:
                         self._recording.wake()
                         await asyncio.sleep(FLUSH_SECONDS / 50)
             await self._recording.cancel()
-        await self._database.write(stop_node, node_id=self._node_id)
+        await self._membership.leave(self._node_id)

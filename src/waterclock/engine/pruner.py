@@ -4,10 +4,11 @@ Chains' runs are kept as long as the tag of their chain says.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from waterclock.runners.log_store import LogStore
 from waterclock.stores.base import Database
 from waterclock.stores.ops.audit import prune_audit
 from waterclock.stores.ops.chain_pruning import prune_chain_runs
@@ -34,23 +35,29 @@ class Pruner:
         audit_keep_days: float = 400,
         chains_keep_days: Mapping[str, float] = NO_TAGS,
         yields_to_server: bool = False,
+        log_store: LogStore | None = None,
     ) -> None:
         self._database = database
         self._yields_to_server = yields_to_server  # where there is one, it decides how long things are kept
         self._keep_seconds = keep_days * DAY_SECONDS
         self._keep_seconds_by_tag = {tag: days * DAY_SECONDS for tag, days in chains_keep_days.items()}
         self._audit_keep_seconds = audit_keep_days * DAY_SECONDS
+        self._log_store = log_store
+        self._logs: list[str] = []  # of runs that are pruned: until the store has removed them, no more are
 
     async def tick(self) -> float:
         if self._yields_to_server and await self._database.read(has_server):
             return REST_SECONDS
+        await self._remove_logs()
         pruned = await self._database.write(prune_runs, keep_seconds=self._keep_seconds)
-        await asyncio.to_thread(_unlink, pruned.log_paths)
+        self._logs += pruned.log_paths
+        await self._remove_logs()
         flow_runs = await self._database.write(prune_flow_runs, keep_seconds=self._keep_seconds)
         chain_runs = await self._database.write(
             prune_chain_runs, keep_seconds=self._keep_seconds, by_tag=self._keep_seconds_by_tag
         )
-        await asyncio.to_thread(_unlink, chain_runs.log_paths)
+        self._logs += chain_runs.log_paths
+        await self._remove_logs()
         calls = await self._database.write(prune_audit, keep_seconds=self._audit_keep_seconds)
         repeats = await self._database.write(prune_calls)
         messages = await self._database.write(prune_messages, keep_seconds=self._keep_seconds)
@@ -61,7 +68,15 @@ class Pruner:
         )
         return REST_SECONDS
 
+    async def _remove_logs(self) -> None:
+        if self._logs:
+            await asyncio.to_thread(self._remove, self._logs)
+            self._logs = []
 
-def _unlink(paths: Sequence[str]) -> None:
-    for path in paths:
-        Path(path).unlink(missing_ok=True)
+    def _remove(self, paths: list[str]) -> None:
+        """An absolute path is a file of this host, or of one that we cannot reach; a relative one is in the store."""
+        for path in paths:
+            if path.startswith("/"):
+                Path(path).unlink(missing_ok=True)
+        if self._log_store:
+            self._log_store.remove([path for path in paths if not path.startswith("/")])

@@ -8,7 +8,7 @@ from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.engine.work import Work
 
 REST_SECONDS: Final = 3600.0  # it is woken when there is something
-BATCH: Final = 250  # in one transaction: what a crash may undo stays small, and nobody waits long for its locks
+BATCH: Final = 500  # in one transaction: what a crash may undo stays small, and nobody waits long for its locks
 
 
 class Recorder:

@@ -9,11 +9,13 @@ from waterclock import clock
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.moment import SECOND
 from waterclock.domain.trigger import FireRules
+from waterclock.engine.lateness import Lateness
 from waterclock.stores.base import Database
 from waterclock.stores.ops.firing import NO_TAKERS, Fired, fire_due
 
 BATCH: Final = 1_000
-LEAST: Final = 250  # fired at once, even where there is less room
+WORTH: Final = 100  # room that is worth a transaction
+LEAST: Final = 250  # fired at once where there is less
 ABREAST: Final = 2
 LONGEST_REST_SECONDS: Final = 5.0  # the safety net, should a wake-up be lost
 
@@ -49,12 +51,14 @@ class Ticker:
         fired: Callable[[Fired], None] | None = None,
         ticker: str = "",
         taking: Taking | None = None,
+        lateness: Lateness | None = None,
     ) -> None:
         self._database = database
         self._ticker = ticker  # whose triggers: the cluster's, or those of a library's namespace
         self._rules = rules
         self._fired = fired
         self._taking = taking
+        self._lateness = lateness
         self._unsure = False  # a fire was sent and not answered: it may have been made
         self._abreast = 1
 
@@ -66,7 +70,7 @@ class Ticker:
             await self._taking.ready()
         takers = self._taking.takers() if self._taking else NO_TAKERS
         room = sum(taker.room for taker in takers.values()) // self._abreast
-        limit = min(BATCH, max(LEAST, room)) if self._taking else BATCH
+        limit = min(BATCH, room if room >= WORTH else LEAST) if self._taking else BATCH
         self._unsure = bool(takers)
         rounds = await asyncio.gather(
             *(self._round(limit, _share(takers, self._abreast)) for _ in range(self._abreast)), return_exceptions=True
@@ -82,6 +86,8 @@ class Ticker:
     async def _round(self, limit: int, takers: Mapping[str, Taker]) -> Fired:
         asked_at = clock.monotonic()
         fired = await self._database.write(fire_due, limit=limit, rules=self._rules, ticker=self._ticker, takers=takers)
+        if self._lateness:
+            self._lateness.note(fired.late_us, asked_at)
         if fired.claimed and self._taking:
             await self._taking.taken(fired.claimed, asked_at)
         if self._fired and fired.triggers:

@@ -9,6 +9,7 @@ from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.ops import claiming, recording
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
+from waterclock.stores.ops.lone_ends import Contested
 
 
 class Work(Protocol):
@@ -53,8 +54,21 @@ class StoreWork:
         await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        try:
+            return await self._record(beginnings, outcomes)
+        except Contested:
+            return await self._record(beginnings, outcomes, carefully=True)
+
+    async def _record(
+        self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome], *, carefully: bool = False
+    ) -> frozenset[int]:
         return await self._database.write(
-            recording.record, beginnings=beginnings, outcomes=outcomes, rules=self._rules, alone=self._alone
+            recording.record,
+            beginnings=beginnings,
+            outcomes=outcomes,
+            rules=self._rules,
+            alone=self._alone,
+            carefully=carefully,
         )
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:

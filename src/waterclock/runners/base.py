@@ -43,7 +43,7 @@ class Program:
     log_cap_bytes: int = 64 * 1024 * 1024
     timeout_seconds: float | None = None
     grace_seconds: float = 10.0  # between TERM and KILL
-    lease_seconds: float = 60.0  # what is left of the lease when this is handed over
+    lease_until: float = 0.0  # by this host's clock: handed over later than that it never begins
     user: str | None = None
     limits: Limits = field(default_factory=Limits)
 

@@ -42,6 +42,7 @@ class SupervisorClient:
         self._connecting = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._ttl_seconds = 60.0
+        self._heard_at = clock.monotonic()
         self._is_closed = False
 
     async def __aenter__(self) -> "SupervisorClient":
@@ -64,9 +65,12 @@ class SupervisorClient:
             self._line.close()
         self._news.set()
 
+    def is_silent(self) -> bool:
+        """Whether the supervisor has not answered for half a lease: what it is given now might never begin."""
+        return clock.monotonic() - self._heard_at > self._ttl_seconds / 2
+
     async def start(self, programs: Sequence[Program]) -> None:
-        now = clock.monotonic()
-        orders = [Order(program=program, lease_until=now + program.lease_seconds) for program in programs]
+        orders = [Order(program=program, lease_until=program.lease_until) for program in programs]
         self._awaited.update(program.attempt_id for program in programs)
         await self._ask({"op": "start", "orders": [codec.order_to_plain(order) for order in orders]})
 
@@ -109,6 +113,7 @@ class SupervisorClient:
                 return
             line, greeting = await self._reach()
             self._ttl_seconds = greeting["ttl_seconds"]
+            self._heard_at = clock.monotonic()
             self._catch_up(greeting)
             self._line = line
             for message, future in list(self._asked.values()):
@@ -151,6 +156,7 @@ class SupervisorClient:
         self._publish(missed)
 
     def _heard(self, message: wire.Message) -> None:
+        self._heard_at = clock.monotonic()
         if "events" in message:
             self._publish([codec.event_from_plain(plain) for plain in message["events"]])
             return
@@ -187,7 +193,7 @@ class SupervisorClient:
                 future.set_exception(Unavailable(str(error)))
 
     async def _ping(self) -> None:
-        """Signs of life: a worker that gives none for half a lease does not hold its runs."""
+        """Signs of life, both ways: a worker that gives none for half a lease does not hold its runs."""
         while True:
             await asyncio.sleep(self._ttl_seconds / _PINGS_PER_LEASE)
             if self._line is not None:

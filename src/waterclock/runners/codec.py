@@ -29,7 +29,6 @@ def order_to_plain(order: Order) -> Plain:
         "log_cap_bytes": program.log_cap_bytes,
         "timeout_seconds": program.timeout_seconds,
         "grace_seconds": program.grace_seconds,
-        "lease_seconds": program.lease_seconds,
         "user": program.user,
         "limits": [limits.memory_bytes, limits.cpu_seconds, limits.processes, limits.open_files],
         "lease_until": order.lease_until,
@@ -38,11 +37,11 @@ def order_to_plain(order: Order) -> Plain:
 
 def order_from_plain(plain: Plain) -> Order:
     values = dict(plain)
-    lease_until = values.pop("lease_until")
+    values.pop("lease_seconds", None)  # a worker of the version before says it in both ways
     memory_bytes, cpu_seconds, processes, open_files = values.pop("limits")
     limits = Limits(memory_bytes=memory_bytes, cpu_seconds=cpu_seconds, processes=processes, open_files=open_files)
     argv = tuple(values.pop("argv"))
-    return Order(program=Program(argv=argv, limits=limits, **values), lease_until=lease_until)
+    return Order(program=Program(argv=argv, limits=limits, **values), lease_until=values["lease_until"])
 
 
 def event_to_plain(event: Event) -> Plain:

@@ -9,9 +9,8 @@ from waterclock.runners.base import Limits
 
 
 def apply(limits: Limits) -> None:
-    """To this process and all that it starts."""
+    """To this process and all that it starts; how many those are is for their keeper to count."""
     _limit(resource.RLIMIT_AS, limits.memory_bytes)
-    _limit(resource.RLIMIT_NPROC, limits.processes)
     _limit(resource.RLIMIT_NOFILE, limits.open_files)
     # One second between SIGXCPU, which says why, and SIGKILL, which cannot be caught.
     _limit(resource.RLIMIT_CPU, limits.cpu_seconds, slack=1)

@@ -4,10 +4,10 @@ Only whole lines count; the last one, without its end, counts once the program i
 one may be is cut, and its pieces stand alone.
 """
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
+
+from waterclock.runners.logs import Log
 
 CHUNK_BYTES: Final = 1024 * 1024  # no span is longer
 LONGEST_LINE_BYTES: Final = 256 * 1024
@@ -27,9 +27,9 @@ class Span:
         return len(self.starts) == 1 and self.end - self.starts[0] > LONGEST_LINE_BYTES - CHARACTER_BYTES
 
 
-def lines_after(path: Path, offset: int, most: int, *, is_finished: bool) -> Span:
+def lines_after(log: Log, offset: int, most: int, *, is_finished: bool) -> Span:
     """Up to `most` lines from `offset` on."""
-    data, is_rest = _read(path, offset, offset + CHUNK_BYTES)
+    data, is_rest = _read(log, offset, offset + CHUNK_BYTES)
     ends, begin = [0], 0
     while begin < len(data) and len(ends) <= most:
         end = data.find(b"\n", begin) + 1 or (len(data) if is_rest and is_finished else 0)
@@ -44,12 +44,12 @@ def lines_after(path: Path, offset: int, most: int, *, is_finished: bool) -> Spa
     return Span(starts=tuple(offset + start for start in ends[:-1]), end=offset + ends[-1])
 
 
-def lines_before(path: Path, offset: int | None, most: int, *, is_finished: bool) -> Span:
-    """The last lines, up to `most` of them, before `offset` or before the end of the file."""
-    size = _size(path)
+def lines_before(log: Log, offset: int | None, most: int, *, is_finished: bool) -> Span:
+    """The last lines, up to `most` of them, before `offset` or before the end of the log."""
+    _, size = log.read(0, 0)
     until = size if offset is None else min(offset, size)
     base = max(0, until - CHUNK_BYTES)
-    data, _ = _read(path, base, until)
+    data, _ = _read(log, base, until)
     if until == size and not is_finished:
         data = data[: data.rfind(b"\n") + 1]
     starts, end = [len(data)], len(data)
@@ -72,20 +72,7 @@ def _boundary(data: bytes, at: int, step: int) -> int:
     return next((place for place in near if data[place] & 0xC0 != 0x80), at)
 
 
-def _read(path: Path, begin: int, end: int) -> tuple[bytes, bool]:
+def _read(log: Log, begin: int, end: int) -> tuple[bytes, bool]:
     """The bytes there, and whether they are the last ones."""
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(begin)
-            data = file.read(max(0, min(end, size) - begin))
-            return data, begin + len(data) >= size
-    except FileNotFoundError:
-        return b"", True
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0
+    data, size = log.read(begin, max(0, end - begin))
+    return data, begin + len(data) >= size

@@ -1,8 +1,8 @@
 """Logs as they are read: by offset, while they grow, as text that never ends in half a character.
 
-Offsets are bytes of the file. Bytes that are not UTF-8 become U+FFFD; a character cut by the end of a chunk waits for
-the next one, unless the file is finished there. The file holds what the program wrote: secrets are masked here, at
-every read, also those that a chunk has only a part of.
+Offsets are bytes of the log. Bytes that are not UTF-8 become U+FFFD; a character cut by the end of a chunk waits for
+the next one, unless the log is finished there. It holds what the program wrote, wherever it lies: secrets are masked
+here, at every read, also those that a chunk has only a part of.
 """
 
 import asyncio
@@ -11,19 +11,60 @@ import os
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 
 MAX_CHUNK_BYTES: Final = 1024 * 1024
 _LONGEST_CHARACTER_BYTES: Final = 4
-_POLL_SECONDS: Final = 0.1
+
+
+class Log(Protocol):
+    """The bytes of a log, wherever they lie."""
+
+    @property
+    def look_seconds(self) -> float:
+        """How often it is worth a look while it grows."""
+        ...
+
+    def read(self, offset: int, limit: int) -> tuple[bytes, int]:
+        """Up to `limit` bytes from there, and how many there are in all; a log that was never written is empty."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalLog:
+    """A file of this host."""
+
+    path: Path
+    look_seconds: float = 0.1
+
+    def read(self, offset: int, limit: int) -> tuple[bytes, int]:
+        try:
+            with self.path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(min(offset, size))  # no file system seeks everywhere
+                return file.read(max(0, min(limit, size - offset))), size
+        except FileNotFoundError:
+            return b"", 0
+
+
+class Notice:
+    """A line of ours in the place of a log that cannot be read."""
+
+    look_seconds: float = 1.0
+
+    def __init__(self, words: str) -> None:
+        self._data = f"[waterclock: {words}]\n".encode()
+
+    def read(self, offset: int, limit: int) -> tuple[bytes, int]:
+        return self._data[offset : offset + limit], len(self._data)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Text, and where the next begins; at_end when the file holds no more for now."""
+    """Text, and where the next begins; at_end when the log holds no more for now."""
 
     text: str
     next_offset: int
@@ -41,14 +82,14 @@ def inside(root: Path, path: Path) -> Path:
 
 
 def read(
-    path: Path,
+    log: Log,
     offset: int = 0,
     limit: int = 64 * 1024,
     *,
     is_finished: bool = True,
     masks: Masks = NOTHING_TO_MASK,
 ) -> Chunk:
-    """Up to `limit` bytes from `offset` as text; a log that was never written is empty.
+    """Up to `limit` bytes from `offset` as text.
 
     While the program still writes, pass is_finished=False: a character that is not complete yet, and what may become a
     secret, is then left for the next read. A chunk inside a secret has no text and goes on all the same.
@@ -57,7 +98,7 @@ def read(
         raise InvalidInput("must not be negative", field="offset", value=offset)
     limit = max(_LONGEST_CHARACTER_BYTES, min(limit, MAX_CHUNK_BYTES))
     before = min(offset, masks.reach)
-    window, size = _read_bytes(path, offset - before, before + limit + masks.reach)
+    window, size = log.read(offset - before, before + limit + masks.reach)
     growing = not is_finished and offset - before + len(window) >= size
     shown, end = masks.page(window, before, max(before, min(len(window), before + limit)), growing=growing)
     end += offset - before
@@ -66,10 +107,10 @@ def read(
     return Chunk(text=text, next_offset=next_offset, at_end=next_offset >= size)
 
 
-def tail(path: Path, characters: int, masks: Masks = NOTHING_TO_MASK) -> str:
+def tail(log: Log, characters: int, masks: Masks = NOTHING_TO_MASK) -> str:
     """The last characters, for a message: never more than asked, never half of one."""
     count = characters * _LONGEST_CHARACTER_BYTES
-    window = _read_last(path, count + masks.reach)
+    window = _read_last(log, count + masks.reach)
     begin = max(0, len(window) - count)
     shown, _ = masks.page(window, begin, len(window), growing=False)
     text, _ = _decode(_from_whole_character(shown), final=True)
@@ -77,7 +118,7 @@ def tail(path: Path, characters: int, masks: Masks = NOTHING_TO_MASK) -> str:
 
 
 async def follow(
-    path: Path,
+    log: Log,
     offset: int,
     is_finished: Callable[[], bool],
     *,
@@ -87,7 +128,7 @@ async def follow(
     """Chunks as they are written, until the program is finished and all was read."""
     while True:
         finished = is_finished()  # asked before the read: what was written until then is in it
-        chunk = await asyncio.to_thread(read, path, offset, limit, is_finished=finished, masks=masks)
+        chunk = await asyncio.to_thread(read, log, offset, limit, is_finished=finished, masks=masks)
         was, offset = offset, chunk.next_offset
         if chunk.text:
             yield chunk
@@ -96,7 +137,7 @@ async def follow(
         elif finished:
             return
         else:
-            await asyncio.sleep(_POLL_SECONDS)
+            await asyncio.sleep(log.look_seconds)
 
 
 def _decode(data: bytes, *, final: bool) -> tuple[str, int]:
@@ -107,22 +148,9 @@ def _decode(data: bytes, *, final: bool) -> tuple[str, int]:
     return text, len(data) - len(pending)
 
 
-def _read_bytes(path: Path, offset: int, limit: int) -> tuple[bytes, int]:
-    try:
-        with path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            file.seek(offset)
-            return file.read(min(limit, max(0, size - offset))), size
-    except FileNotFoundError:
-        return b"", 0
-
-
-def _read_last(path: Path, count: int) -> bytes:
-    try:
-        size = path.stat().st_size
-    except FileNotFoundError:
-        return b""
-    data, _ = _read_bytes(path, max(0, size - count), count)
+def _read_last(log: Log, count: int) -> bytes:
+    _, size = log.read(0, 0)
+    data, _ = log.read(max(0, size - count), count)
     return data
 
 

@@ -22,6 +22,8 @@ from waterclock.runners import bookmark_file, logs
 from waterclock.runners.base import Limits, Program
 from waterclock.runners.chain_program import ChainPrograms, chain_environment, timeout_of, words_of
 from waterclock.runners.interpreters import PATH, PYTHON, Command, command
+from waterclock.runners.logs import LocalLog
+from waterclock.runners.outbox import Outbox
 from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
@@ -33,11 +35,11 @@ MODULES: Final = "--additional-python-modules"
 class SecretSource(Protocol):
     """Where the values come from that arguments refer to."""
 
-    async def values(self, org_id: int, names: Collection[str]) -> Mapping[str, str]:
-        """Of all these names; `CannotRun` where one of them has none."""
+    async def values(self, attempt: Attempt, names: Collection[str]) -> Mapping[str, str]:
+        """Of all these names, which its arguments have; `CannotRun` where one of them has none."""
         ...
 
-    async def masks(self, org_id: int, names: Collection[str]) -> Masks:
+    async def masks(self, attempt: Attempt, names: Collection[str]) -> Masks:
         """What the output of a program that was given them must not show."""
         ...
 
@@ -51,6 +53,7 @@ class Preparer:
     interpreters: Mapping[str, str]
     chains: ChainPrograms = field(default_factory=ChainPrograms)
     callables: frozenset[str] = frozenset()
+    outbox: Outbox | None = None  # for logs that are shipped; else they stay where they are written
     log_cap_bytes: int = 64 * 1024 * 1024
     grace_seconds: float = 10.0
     user: str | None = None
@@ -83,7 +86,7 @@ class Preparer:
         attempt = claimed.attempt
         if claimed.spec.kind == CALLABLE or not refers_to_secrets(attempt.arguments):
             return NOTHING_TO_MASK
-        return await self.secrets.masks(attempt.org_id, secret_names(attempt.arguments))
+        return await self.secrets.masks(attempt, secret_names(attempt.arguments))
 
     def bookmark(self, claimed: Claimed) -> Left:
         if _option(claimed) is not BookmarkOption.ENABLE:
@@ -92,26 +95,26 @@ class Preparer:
         return Left() if left.content == claimed.bookmark and not left.refused else left
 
     def log_path(self, attempt: Attempt) -> str:
-        return str(self.workspaces.log(attempt.wire_id, attempt.run_at))
+        return str((self.outbox or self.workspaces).log(attempt))
 
     def last_words(self, log_path: str, masks: Masks) -> str:
         """The last line of its log that says something."""
         with suppress(OSError):
-            lines = logs.tail(Path(log_path), LAST_WORDS, masks).strip().splitlines()
+            lines = logs.tail(LocalLog(path=Path(log_path)), LAST_WORDS, masks).strip().splitlines()
             return lines[-1] if lines else ""
         return ""
 
     def output(self, log_path: str, masks: Masks) -> str | None:
         """The end of its log, as it may be shown."""
         with suppress(OSError):
-            return logs.tail(Path(log_path), LONGEST_OUTPUT, masks)
+            return logs.tail(LocalLog(path=Path(log_path)), LONGEST_OUTPUT, masks)
         return None
 
     def said(self, log_path: str) -> str | None:
         """The end of its log as the program wrote it; a log that is lost, or ends in mere blanks, tells nothing."""
         with suppress(OSError):
             log = Path(log_path)
-            size, text = log.stat().st_size, logs.tail(log, LONGEST_OUTPUT)
+            size, text = log.stat().st_size, logs.tail(LocalLog(path=log), LONGEST_OUTPUT)
             return text if text.strip() or size <= LONGEST_OUTPUT else None
         return None
 
@@ -128,7 +131,7 @@ class Preparer:
             check_arguments(attempt.arguments)
         except InvalidInput as refused:
             raise CannotRun(f"argument {refused}") from None
-        return resolve(arguments, await self.secrets.values(attempt.org_id, secret_names(arguments)))
+        return resolve(arguments, await self.secrets.values(attempt, secret_names(arguments)))
 
     async def _of_chain(self, claimed: Claimed) -> Program:
         """Bookmarks are a job's, and a chain's programs share one: they have none."""

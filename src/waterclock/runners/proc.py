@@ -68,6 +68,16 @@ def descendants(root: int, besides: frozenset[int] = frozenset()) -> list[Proces
     return found
 
 
+def has_more_below(root: int, most: int) -> bool:
+    """Whether more than so many descend from it. It looks no further than it must: a crowd leaves little time."""
+    count, queue = 0, [root]
+    while queue and count <= most:
+        below = children(queue.pop())
+        count += len(below)
+        queue += below
+    return count > most
+
+
 def children(pid: int) -> list[int]:
     """The direct children, of every thread of it."""
     numbers: list[int] = []

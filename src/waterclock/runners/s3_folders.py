@@ -1,9 +1,5 @@
-"""A root of programs in a bucket: what stands below a prefix, listed and fetched for every run.
+"""A root of programs in a bucket: what stands below a prefix, listed and fetched for every run."""
 
-Through botocore, with the worker's own credentials (environment, shared file, instance role).
-"""
-
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -13,14 +9,9 @@ from urllib.parse import unquote, urlsplit
 from waterclock.domain.errors import CannotRun
 from waterclock.runners.copying import CHUNK_BYTES, Copy
 from waterclock.runners.folders import missing_folder, missing_script
+from waterclock.runners.s3_connection import S3Connection
 
 _MODE: Final = 0o755  # a bucket knows none, and a script may call the one beside it
-
-_PATIENCE: Final[Mapping[str, object]] = {
-    "connect_timeout": 5,
-    "read_timeout": 20,
-    "retries": {"total_max_attempts": 3, "mode": "standard"},
-}
 
 
 class Listed(TypedDict):
@@ -57,40 +48,22 @@ class S3Root:
         self._shown = f"{location} (setting {setting})"
         self._bucket = parts.netloc
         self._prefix = f"{unquote(parts.path).strip('/')}/".lstrip("/")
-        self._endpoint, self._region = endpoint, region
-        self._lock = threading.Lock()
-        self._client: _Client | None = None
+        self._connection = S3Connection(endpoint=endpoint, region=region)
 
     def copy(self, script: PurePosixPath, to: Copy) -> None:
         import botocore.exceptions
 
         try:
-            client = self._connected()
+            client: _Client = self._connection.client()
             self._fetch(client, self._listed(client, script, to), to)
         except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as problem:
-            self._client = None  # its credentials may be old ones
+            self._connection.renew()
             raise CannotRun(f"cannot copy the folder {str(script.parent)!r} below {self}: {problem}") from None
         except OSError as problem:
             raise CannotRun(f"cannot write the copy of the folder {str(script.parent)!r}: {problem}") from None
 
     def __str__(self) -> str:
         return self._shown
-
-    def _connected(self) -> _Client:
-        """Made once: it takes longer than all else, and may be used by several threads."""
-        import botocore.config
-        import botocore.session
-
-        with self._lock:
-            if self._client is None:
-                self._client = botocore.session.get_session().create_client(
-                    "s3",
-                    region_name=self._region,
-                    endpoint_url=self._endpoint or None,
-                    config=botocore.config.Config(**_PATIENCE),
-                )
-            client: _Client = self._client
-            return client
 
     def _listed(self, client: _Client, script: PurePosixPath, to: Copy) -> list[Object]:
         """All of it is known to fit before any of it is fetched."""

@@ -20,6 +20,7 @@ from waterclock.runners.ending import Ending
 from waterclock.runners.spare import Spare
 
 _CHASE_SECONDS: Final = 0.01  # between two rounds of killing what is still there
+_COUNT_SECONDS: Final = 0.05  # between two counts of a program's processes, where it may have so many
 _PATIENT_ROUNDS: Final = 50
 _COMPLAINT_BYTES: Final = 4096
 _LONGEST_WAIT_SECONDS: Final = 3600.0
@@ -40,6 +41,8 @@ class Vigil:
         self._burial = Burial(0, self._main_is_dying)
         self._burial.is_over = True
         self._complaint: str | None = None
+        self._excess: str | None = None
+        self._count_at = 0.0
         self._kill_rounds = 0
 
     def begin(self, spare: Spare, order: Plain) -> bool:
@@ -87,7 +90,8 @@ class Vigil:
     def _patience_seconds(self) -> float:
         if self._ending.is_killing:
             return _CHASE_SECONDS
-        return min(max(0.0, self._ending.next_at() - clock.monotonic()), _LONGEST_WAIT_SECONDS)
+        longest = _LONGEST_WAIT_SECONDS if self._program.limits.processes is None else _COUNT_SECONDS
+        return min(max(0.0, self._ending.next_at() - clock.monotonic()), longest)
 
     def _move_output(self) -> None:
         if self._log is not None and self._output >= 0 and not self._log.take(self._output):
@@ -140,15 +144,26 @@ class Vigil:
 
     def _act(self) -> None:
         if not self._burial.is_over:
+            self._count(clock.monotonic())
             sign = self._ending.decide(clock.monotonic())
             if sign is not None:
-                self._burial.signal_all(sign)
                 self._lose_patience(sign)
+                self._burial.signal_all(sign)
+
+    def _count(self, now: float) -> None:
+        """The kernel would count all processes of a user, those of other programs too, and of root none at all."""
+        most = self._program.limits.processes
+        if most is None or now < self._count_at or self._ending.is_killing:
+            return
+        self._count_at = now + _COUNT_SECONDS
+        if proc.has_more_below(os.getpid(), most):
+            self._excess = f"killed: it had more than {most} processes at once, its limit"
+            self._ending.kills(End.EXITED)
 
     def _lose_patience(self, sign: signal.Signals) -> None:
-        """Once, when killing one by one does not get ahead of what forks."""
+        """Once, when killing one by one does not get ahead of what forks; for a crowd that is known beforehand."""
         self._kill_rounds += sign == signal.SIGKILL
-        if self._kill_rounds == _PATIENT_ROUNDS:
+        if self._kill_rounds == (1 if self._excess else _PATIENT_ROUNDS):
             self._overwhelmed(self._result())
 
     def _close(self) -> None:
@@ -161,6 +176,8 @@ class Vigil:
     def _result(self) -> Ended:
         status = None if self._complaint else self._burial.main_status
         code = None if status is None else os.waitstatus_to_exitcode(status)
+        if self._excess:  # whatever its main process did meanwhile
+            code = -signal.SIGKILL
         return Ended(
             attempt_id=self._program.attempt_id,
             fence=self._program.fence,
@@ -176,6 +193,8 @@ class Vigil:
         """What the exit code alone does not tell."""
         if self._main is None and self._ending.end is End.LEASE_LOST:
             return "its lease ran out before it could start"
+        if self._excess:
+            return self._excess
         if code is None:
             return None
         if self._ending.end is End.EXITED and code < 0:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from waterclock.domain.errors import CannotRun
-from waterclock.domain.moment import Moment, to_datetime
+from waterclock.domain.log_name import log_name
+from waterclock.domain.run import Attempt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +54,10 @@ class Workspaces:
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def log(self, wire_id: str, run_at: Moment) -> Path:
-        """A folder a day, so that none grows without end."""
-        folder = self.log_root / to_datetime(run_at).strftime("%Y-%m-%d")
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder / f"{wire_id}.log"
+    def log(self, attempt: Attempt) -> Path:
+        path = self.log_root / log_name(attempt.wire_id, attempt.run_at)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return path
 
 
 def _account(user: str) -> pwd.struct_passwd:

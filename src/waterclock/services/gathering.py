@@ -5,6 +5,7 @@ from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
+from waterclock import clock
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.stores.base import StatementFailed
 
@@ -12,6 +13,7 @@ QUIET_TURNS: Final = 4  # of the event loop: some microseconds each while there 
 MOST_TURNS: Final = 40
 SLOW_SECONDS: Final = 0.05  # a batch that takes longer (it waits for somebody's lock) holds up nobody behind it
 AT_ONCE: Final = 4
+BEHIND_SECONDS: Final = 0.4  # to wait behind a store that does not answer: its own silence takes what is left of 5 s
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -29,6 +31,7 @@ class AnswerAll(Protocol[Q_contra, A_co]):
 class _Asked(Generic[Q, A]):
     question: Q
     answer: asyncio.Future[A]
+    asked_at: float
 
 
 class Gathered(Generic[Q, A]):
@@ -44,7 +47,7 @@ class Gathered(Generic[Q, A]):
         self._young: asyncio.TimerHandle | None = None  # the batch that the next one waits for, until it is slow
 
     async def __call__(self, question: Q) -> A:
-        asked: _Asked[Q, A] = _Asked(question, asyncio.get_running_loop().create_future())
+        asked: _Asked[Q, A] = _Asked(question, asyncio.get_running_loop().create_future(), clock.monotonic())
         self._waiting.append(asked)
         if len(self._waiting) == 1:
             self._gather()
@@ -85,6 +88,8 @@ class Gathered(Generic[Q, A]):
         young.cancel()
         if self._young is young:
             self._young = None
+        if not done.cancelled() and isinstance(problem := done.exception(), Unavailable):
+            self._turn_away(problem)
         self._gather()
         if done.cancelled():
             for asked in batch:
@@ -95,6 +100,14 @@ class Gathered(Generic[Q, A]):
         else:
             for asked, answer in zip(batch, done.result(), strict=True):
                 _tell(asked.answer, answer)
+
+    def _turn_away(self, problem: Unavailable) -> None:
+        """Whoever stood behind a batch that had no answer would wait twice: for that one, and for their own."""
+        too_late = clock.monotonic() - BEHIND_SECONDS
+        for asked in self._waiting:
+            if asked.asked_at < too_late:
+                _tell(asked.answer, Unavailable(f"not asked, for others had no answer: {problem}"))
+        self._waiting = [asked for asked in self._waiting if asked.asked_at >= too_late]
 
 
 class _FailedTogether(Exception):

@@ -1,31 +1,45 @@
 """Runs: asked for by operators, seen by everyone in the organisation, stopped until nothing of them lives."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
+from waterclock import clock
 from waterclock.domain.access import RIGHTS, Caller, Right
 from waterclock.domain.arguments import check_arguments
 from waterclock.domain.errors import Forbidden, NotFound, WaterclockError
+from waterclock.domain.moment import SECOND
 from waterclock.domain.run import Attempt, RunState
 from waterclock.domain.secret import refers_to_secrets
 from waterclock.domain.trigger import FireRules
 from waterclock.services.gathering import Gathered
 from waterclock.services.jobs import Jobs
 from waterclock.services.paging import Page, PageRequest, page_of, position
+from waterclock.services.quotas import Quotas
 from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.newruns import Inserted
+from waterclock.stores.ops.placing import why_unclaimed
 from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
+
+NEW_US: Final = 2 * SECOND  # so long nobody wonders why a run has not begun
+ALIVE_SECONDS: Final = 30.0  # a worker that was silent for longer is not counted on
 
 
 class Runs:
     def __init__(
-        self, database: Database, jobs: Jobs, fire_rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
+        self,
+        database: Database,
+        jobs: Jobs,
+        fire_rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
+        quotas: Quotas | None = None,
     ) -> None:
         self._database = database
         self._jobs = jobs
         self._fire_rules = fire_rules  # for the triggers that fire when a run is stopped
+        self._quotas = quotas or Quotas(database)
         self._starting = Gathered(self._start_each)
         self._looking_up = Gathered(self._look_up)
 
@@ -39,6 +53,7 @@ class Runs:
                 requested_by=caller.user,
                 request=request,
                 digest=digest,
+                is_limited=await self._quotas.limit_runs_of(caller.org_id),
             )
         )
 
@@ -48,7 +63,12 @@ class Runs:
         for request in requests:
             _check(caller, request)
         return await self._database.write(
-            start_runs, org_id=caller.org_id, namespace=namespace, requested_by=caller.user, requests=requests
+            start_runs,
+            org_id=caller.org_id,
+            namespace=namespace,
+            requested_by=caller.user,
+            requests=requests,
+            is_limited=await self._quotas.limit_runs_of(caller.org_id),
         )
 
     async def get(
@@ -59,7 +79,8 @@ class Runs:
         found = await self._looking_up((caller.org_id, wire_id))
         if namespace not in (None, found.namespace) or job_name not in (None, found.job_name):
             raise NotFound("run", wire_id)
-        return found
+        (explained,) = await self._explained([found])
+        return explained
 
     async def of_job(self, caller: Caller, namespace: str, job_name: str, page: PageRequest) -> Page[Attempt]:
         """Newest first; the job must exist."""
@@ -67,7 +88,7 @@ class Runs:
         found = await self._database.read(
             reading.attempts_of_job, job_id=job.id, before=_before("runs of job", page.token), limit=page.size + 1
         )
-        return page_of("runs of job", found, page.size, _place)
+        return page_of("runs of job", await self._explained(found), page.size, _place)
 
     async def list(
         self, caller: Caller, namespaces: Sequence[str], states: Collection[RunState], page: PageRequest
@@ -81,7 +102,7 @@ class Runs:
             before=_before("runs", page.token),
             limit=page.size + 1,
         )
-        return page_of("runs", found, page.size, _place)
+        return page_of("runs", await self._explained(found), page.size, _place)
 
     async def stop(
         self, caller: Caller, wire_ids: Sequence[str], *, namespace: str | None = None, job_name: str | None = None
@@ -103,6 +124,19 @@ class Runs:
     async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
         found = await self._database.look_up(reading.get_attempts, wanted=wanted)
         return [each or NotFound("run", wire_id) for each, (_, wire_id) in zip(found, wanted, strict=True)]
+
+    async def _explained(self, found: Sequence[Attempt]) -> Sequence[Attempt]:
+        """Those that nobody has claimed for a while say what they wait for, where there is something to say."""
+        before = clock.wall_us() - NEW_US
+        unclaimed = [each.id for each in found if _is_unclaimed(each) and each.due_at < before]
+        if not unclaimed:
+            return found
+        why = await self._database.read(why_unclaimed, attempt_ids=unclaimed, within_seconds=ALIVE_SECONDS)
+        return [replace(each, wait_reason=why[each.id]) if each.id in why else each for each in found]
+
+
+def _is_unclaimed(attempt: Attempt) -> bool:
+    return attempt.state is RunState.STARTING and attempt.node is None
 
 
 def _check(caller: Caller, request: RunRequest) -> None:

@@ -8,6 +8,7 @@ from waterclock.domain.access import Caller, Right
 from waterclock.domain.channel import seal_context
 from waterclock.domain.errors import AlreadyExists, CannotRun, Forbidden, InvalidInput, NotAllowed, Unavailable
 from waterclock.domain.masking import Masks
+from waterclock.domain.run import Attempt
 from waterclock.domain.secret import Secret, check_secret_name, check_secret_value
 from waterclock.services.access import FIRST_ORGANISATION
 from waterclock.services.paging import Page, PageRequest, page_of, position
@@ -92,9 +93,13 @@ class Secrets:
         return {name: text for name, (_, text) in last.items()}
 
     async def masks(self, org_id: int, names: Collection[str]) -> Masks:
-        """What the output of a run with these secrets must not show: every version that they ever had."""
+        """What the output of a run with these secrets must not show."""
+        return Masks.of(await self.texts(org_id, names))
+
+    async def texts(self, org_id: int, names: Collection[str]) -> Sequence[str]:
+        """Every version that they ever had: what is to be masked."""
         try:
-            return Masks.of(text for _, text in await self._opened(org_id, names))
+            return [text for _, text in await self._opened(org_id, names)]
         except (SecretUnreadable, KeyFileRefused) as problem:
             raise NotAllowed(
                 f"the log cannot be shown: its secrets cannot be opened here, so they cannot be masked ({problem})"
@@ -134,6 +139,19 @@ class Secrets:
         for first in range(0, len(opened), RESEALED_AT_ONCE):
             await self._database.write(ops.reseal, places=opened[first : first + RESEALED_AT_ONCE])
         return len(opened)
+
+
+class SecretsOfRuns:
+    """What a worker with the key file gives to the programs of any organisation."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+
+    async def values(self, attempt: Attempt, names: Collection[str]) -> Mapping[str, str]:
+        return await self._secrets.values(attempt.org_id, names)
+
+    async def masks(self, attempt: Attempt, names: Collection[str]) -> Masks:
+        return await self._secrets.masks(attempt.org_id, names)
 
 
 def _changeable(caller: Caller) -> Callable[[Secret], None]:

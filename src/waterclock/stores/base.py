@@ -28,6 +28,7 @@ class Topic(StrEnum):
     STOPS = "stops"  # something is to be stopped
     ENDS = "ends"  # a run has ended
     MESSAGES = "messages"  # somebody is to be told
+    NODES = "nodes"  # a node is to drain, or to go on
 
 
 class Kind(StrEnum):

@@ -25,6 +25,7 @@ from waterclock.faces.http.listening import bind
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
 from waterclock.notices.apprise_sender import AppriseSender
+from waterclock.runners.log_store import FileLogStore
 from waterclock.services.access import Access, FirstStart
 from waterclock.services.audit.reading import Audit
 from waterclock.services.bookmarks import Bookmarks
@@ -36,10 +37,13 @@ from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
+from waterclock.services.quotas import Quotas
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
 from waterclock.services.secrets import Secrets
+from waterclock.services.shipping import Shipping
 from waterclock.services.triggers import Triggers
+from waterclock.services.work import WorkService
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
@@ -80,7 +84,7 @@ class Hand:
     def __init__(self, database: Database, log_root: Path) -> None:
         self._work = StoreWork(database)
         self._log_root = log_root
-        self._claimant = Claimant(node="node-1", host="host-1", labels=("",))
+        self._claimant = Claimant(node="node-1", host="host-1")
 
     async def begin_soon(self) -> "Held":
         """As soon as there is something to begin."""
@@ -163,22 +167,26 @@ def context_of(settings: Settings, database: Database) -> Context:
     runs = Runs(database, jobs)
     box = SecretBox(settings.data_dir / "secret.keys")
     secrets = Secrets(database, box)
+    store = FileLogStore(settings.data_dir / "logs")
     return Context(
         settings=settings,
         access=Access(database, box),
         groups=Groups(database),
+        quotas=Quotas(database),
         audit=Audit(database),
         jobs=jobs,
         triggers=Triggers(database, GUARDED, {}),
         runs=runs,
         flows=Flows(database, GUARDED, {}),
-        logs=Logs(database, runs, settings.data_dir / "logs", secrets),
+        logs=Logs(database, runs, settings.data_dir / "logs", secrets, store=store, host="host-1"),
         bookmarks=Bookmarks(database, jobs),
         secrets=secrets,
         cluster=Cluster(database),
         messages=Messages(database),
         channels=Channels(database, box, AppriseSender(private=settings.channels_private)),
         chains=Chains(database, {}, probe_seconds=settings.chains_probe_seconds),
+        work=WorkService(database, {}, secrets),
+        shipping=Shipping(database, store, cap_bytes=settings.log_cap_bytes),
     )
 
 

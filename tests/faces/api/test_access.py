@@ -117,7 +117,8 @@ async def test_nobody_revokes_anothers_key_by_naming_themselves(server: Served) 
     async with server.as_user(await server.token_of("vic", Role.VIEWER)) as vic:
         assert (await vic.delete(f"/users/vic/keys/{key}")).status_code == 404
         assert (await vic.delete(f"/users/vic/tokens/{token_id}")).status_code == 404
-        assert (await vic.delete("/users/vic/tokens/notanumber")).status_code == 404
+        for nobodys in ("notanumber", "9" * 40, str(2**63), "-1", "%D9%A3"):
+            assert (await vic.delete(f"/users/vic/tokens/{nobodys}")).status_code == 404, nobodys
     listed = (await server.client.get("/users/admin/keys")).json()["items"]
     assert {each["id"]: each["revoked_at"] for each in listed}[key] is None
 

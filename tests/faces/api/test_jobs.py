@@ -119,7 +119,10 @@ WRONG_FIELDS: tuple[tuple[dict[str, object], str], ...] = (
     ({"limits": {"processes": 0}}, "limits.processes"),
     ({"labels": "gpu"}, "labels"),
     ({"labels": ["a,b"]}, "labels[0]"),
-    ({"labels": ["x" * 60] * 5}, "labels"),
+    ({"labels": ["gpu", "has space"]}, "labels[1]"),
+    ({"labels": ["x" * 64]}, "labels[0]"),
+    ({"labels": [letter * 60 for letter in "abcde"]}, "labels"),
+    ({"labels": list("abcdefghi")}, "labels"),
 )
 
 
@@ -129,6 +132,11 @@ async def test_a_wrong_field_is_refused_by_name_and_changes_nothing(api: httpx.A
         assert refused.status_code == 400, change
         assert refused.json()["error"]["field"] == field
     assert (await api.get("/jobs")).json()["items"] == []
+
+
+async def test_labels_are_a_set(api: httpx.AsyncClient) -> None:
+    made = await api.post("/jobs", json={"name": "load", "kind": "python", "labels": ["zone=b", "gpu", "zone=b"]})
+    assert made.json()["labels"] == ["gpu", "zone=b"]
 
 
 NO_OBJECTS = (b"{", b"", b"[]", b"null", b'"x"', b"\xff\xfe", b"[" * 100_000, b'{"name": "\\ud800"}')

@@ -12,6 +12,7 @@ from tests.faces.api.workflows import make_workflow
 from waterclock.domain.access import Role
 from waterclock.domain.run import RunState
 from waterclock.faces.api.routes import TABLE
+from waterclock.stores.ops.nodes import Node, beat
 
 OURS = "ours alone"  # stands in all that is ours, and in nothing else
 SLACK = "slack://T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"
@@ -39,6 +40,9 @@ class Row:
 def read(elsewhere: int = 404) -> Row:
     return Row(Role.VIEWER, elsewhere=elsewhere)
 
+
+WORK = Row(Role.WORKER, {}, 403)  # no person's: an admin may not, and a worker may nothing else
+ANYBODY = {("GET", "/me")}  # it shows nothing of the organisation
 
 # Things are the admin's own: what only an owner may do, only an admin may here. Deleting comes last.
 MATRIX: dict[tuple[str, str], Row] = {
@@ -85,8 +89,14 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("GET", "/groups"): read(200),
     ("POST", "/groups"): Row(Role.ADMIN, {"name": "new group"}, 201),
     ("PUT", "/groups/{name}/members/{user}"): Row(Role.ADMIN),
+    ("GET", "/quotas"): read(200),
+    ("PUT", "/quotas/{kind}"): Row(Role.ADMIN, {"most": 1_000}, 200),  # a line of their own
+    ("PUT", "/quotas/{kind}/{user}"): Row(Role.ADMIN, {"most": 1_000}),
     ("GET", "/audit"): Row(Role.ADMIN, None, 200),
     ("GET", "/status"): read(200),
+    ("GET", "/nodes"): read(200),
+    ("POST", "/nodes/{id}/drain"): Row(Role.ADMIN, None, 403),
+    ("POST", "/nodes/{id}/resume"): Row(Role.ADMIN, None, 403),
     ("GET", "/events"): read(200),
     ("GET", "/messages"): read(200),
     ("POST", "/messages/read"): Row(Role.OPERATOR, {"all": True}, 200),
@@ -96,6 +106,19 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("PUT", "/channels/{name}"): Row(Role.ADMIN, {"on": False}),
     ("POST", "/channels/{name}/test"): Row(Role.ADMIN),
     ("GET", "/schedules/preview"): read(200),
+    ("POST", "/work/beat"): WORK,
+    ("POST", "/work/leave"): WORK,
+    ("GET", "/work/wake"): WORK,
+    ("POST", "/work/claim"): WORK,
+    ("POST", "/work/give-back"): WORK,
+    ("POST", "/work/release"): WORK,
+    ("POST", "/work/adopt"): WORK,
+    ("POST", "/work/record"): WORK,
+    ("POST", "/work/renew"): WORK,
+    ("POST", "/work/stopping"): WORK,
+    ("POST", "/work/secrets"): WORK,
+    ("POST", "/work/masks"): WORK,
+    ("PUT", "/work/logs/{attempt_id}"): WORK,
     ("DELETE", "/jobs/{name}/bookmark"): Row(Role.OPERATOR),
     ("DELETE", "/secrets/{name}"): Row(Role.ADMIN, None, 200),  # their own
     ("DELETE", "/channels/{name}"): Row(Role.ADMIN),
@@ -103,6 +126,8 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("DELETE", "/jobs/{name}"): Row(Role.ADMIN),
     ("DELETE", "/users/{name}/keys/{id}"): Row(Role.ADMIN),
     ("DELETE", "/users/{name}/tokens/{id}"): Row(Role.ADMIN),
+    ("DELETE", "/quotas/{kind}/{user}"): Row(Role.ADMIN),
+    ("DELETE", "/quotas/{kind}"): Row(Role.ADMIN, None, 200),  # the line that they have set
     ("DELETE", "/groups/{name}/members/{user}"): Row(Role.ADMIN),
     ("DELETE", "/groups/{name}"): Row(Role.ADMIN),
     ("DELETE", "/users/{name}"): Row(Role.ADMIN),
@@ -115,6 +140,7 @@ class Stage:
     def __init__(self, server: Served) -> None:
         self._server, self._api = server, server.client
         self._ids = dict.fromkeys(("keys", "tokens", "workflows", "runs"), "")  # a workflow's runs are not a job's
+        self._ids["nodes"] = "one"
 
     async def set(self) -> "Stage":
         await self._made("/users", {"name": "ann", "role": "author"})
@@ -132,6 +158,8 @@ class Stage:
         self._ids["keys"] = (await self._made("/users/ann/keys"))["id"]
         await self._made("/users/ann/tokens", {"name": "t"})
         self._ids["tokens"] = (await self._api.get("/users/ann/tokens")).json()["items"][0]["id"]
+        node = Node(id="one", host="h", name="a host", duties=("worker",), version="1", pid=1)
+        await self._server.database.write(beat, node=node, wall_us=0)
         await make_workflow(self._server)
         self._ids["workflows"] = (await self._made("/workflows/flow/start"))["id"]
         return self
@@ -139,7 +167,8 @@ class Stage:
     def path(self, template: str) -> str:
         parts = template.split("/")
         ids = [made for place, made in self._ids.items() if place in parts]
-        values = {"name": NAMES.get(parts[1], ""), "id": ids[0] if ids else "", "user": "ann"}
+        values = {"name": NAMES.get(parts[1], ""), "id": ids[0] if ids else "", "user": "ann", "attempt_id": "1"}
+        values["kind"] = "live_runs"  # of a quota
         query = "?expression=@daily" if template == "/schedules/preview" else ""
         return template.format(**values) + query
 
@@ -153,13 +182,13 @@ def test_every_route_has_its_row() -> None:
     assert MATRIX.keys() == {(method, path) for method, path, _ in TABLE}
 
 
-@pytest.mark.parametrize("role", RANK)
+@pytest.mark.parametrize("role", [*RANK, Role.WORKER])
 async def test_each_role_may_do_its_part(server: Served, role: Role) -> None:
     stage = await Stage(server).set()
     async with server.as_user(await server.token_of(f"a {role}", role)) as user:
         for (method, template), row in MATRIX.items():
             answer = await user.request(method, stage.path(template), json=row.body)
-            if RANK.index(role) < RANK.index(row.least):
+            if not may(role, row.least) and (method, template) not in ANYBODY:
                 assert (answer.status_code, answer.json()["error"]["type"]) == (403, "forbidden"), (method, template)
             else:
                 assert was_let_in(answer), (method, template, answer.text)
@@ -183,6 +212,12 @@ async def test_to_another_organisation_nothing_of_ours_is_there(server: Served) 
         "/channels/{name}",
     ):
         assert (await server.client.get(stage.path(path))).status_code == 200, path
+
+
+def may(role: Role, least: Role) -> bool:
+    if Role.WORKER in (role, least):
+        return role is least
+    return RANK.index(role) >= RANK.index(least)
 
 
 def was_let_in(answer: httpx.Response) -> bool:

@@ -7,8 +7,10 @@ import httpx
 import pytest
 
 from tests.faces.api.serving import PATIENCE_SECONDS, Served, served
+from waterclock.domain.moment import SECOND
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Topic
+from waterclock.stores.ops.nodes import Node, beat
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +48,20 @@ async def test_a_retry_is_named_by_the_attempt_before_it(server: Served) -> None
     assert first["next_attempt"] == f"{wire_id}_attempt_1"
     second = (await api.get(f"/runs/{first['next_attempt']}")).json()
     assert (second["attempt"], second["state"], second["next_attempt"]) == (1, "STARTING", None)
+
+
+async def test_a_run_that_nobody_takes_says_why(server: Served) -> None:
+    await server.client.post("/jobs", json={"name": "picky", "kind": "python", "labels": ["ssd", "gpu"]})
+    server.database.offset_us = -5 * SECOND  # it began to wait five seconds ago
+    wire_id = (await server.client.post("/runs", json={"job": "picky"})).json()["id"]
+    shown = (await server.client.get(f"/runs/{wire_id}")).json()
+    assert (shown["state"], shown["wait_reason"]) == ("STARTING", "no worker is alive")
+    plain = Node(id="n", host="n", name="n", duties=("worker",), slots=1, queues=("default",), version="1", pid=1)
+    await server.database.write(beat, node=plain, wall_us=0)
+    for path in (f"/runs/{wire_id}", "/runs", "/runs?job=picky"):
+        shown = (await server.client.get(path)).json()
+        (run,) = shown.get("items", [shown])
+        assert run["wait_reason"] == "no live worker that serves queue default offers labels gpu,ssd"
 
 
 async def test_a_batch_is_whole_or_nothing(api: httpx.AsyncClient) -> None:

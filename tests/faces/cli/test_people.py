@@ -26,6 +26,23 @@ async def test_a_group_is_made_filled_used_and_deleted(wc: CommandLine, server: 
     assert await wc.ok("group", "delete", "etl") == "deleted etl\n"
 
 
+async def test_a_quota_is_set_shown_and_removed(wc: CommandLine) -> None:
+    await wc.ok("user", "add", "ann", "--role", "author")
+    assert await wc.ok("quota", "set", "live_runs", "20") == "live_runs: 20 for everybody else\n"
+    assert await wc.ok("quota", "set", "jobs", "5", "--user", "ann") == "jobs: 5 for ann\n"
+    lines = (await wc.ok("quota", "list")).splitlines()
+    assert [line.split() for line in lines] == [
+        ["KIND", "USER", "MOST", "USED"],
+        ["jobs", "ann", "5", "0"],
+        ["live_runs", "(everybody", "else)", "20", "-"],
+    ]
+    assert json.loads(await wc.ok("quota", "list", "--json"))[0]["most"] == 5
+    await wc.ok("quota", "remove", "jobs", "--user", "ann")
+    refused = await wc.here("quota", "remove", "jobs", "--user", "ann")
+    assert (refused.code, refused.err) == (2, "waterclock: quota 'jobs of ann' not found\n")
+    assert "waterclock quota set live_runs" in await wc.ok("quota", "--help")
+
+
 async def test_a_clash_of_names_is_one_line_on_stderr(wc: CommandLine) -> None:
     said = await wc.here("group", "create", "admin")
     assert (said.code, said.err) == (2, "waterclock: user 'admin' already exists\n")

@@ -9,8 +9,9 @@ from tests.faces.glue.matrix import Things
 from tests.faces.http.served import Account
 from waterclock.domain.access import Role
 from waterclock.domain.errors import Unavailable
+from waterclock.domain.quota import QuotaKind
 from waterclock.faces.glue.model import input_shape, shape
-from waterclock.faces.glue.table import DENIED, FULL, INTERNAL, INVALID, MISSING, STATE, TAKEN
+from waterclock.faces.glue.table import DENIED, FULL, INTERNAL, INVALID, LIMIT, MISSING, STATE, TAKEN
 from waterclock.stores.ops import access as access_ops
 from waterclock.stores.sqlite.session import SqliteTx
 
@@ -28,6 +29,9 @@ class Provoking:
         author, viewer = account.key(), account.key(Role.VIEWER)
         self._glue = account.served.client(author, parameter_validation=False)
         self._viewers = account.served.client(viewer, parameter_validation=False)
+        self._poor = account.served.client(account.key(name="poor"), parameter_validation=False)
+        for kind in QuotaKind:
+            account.served.run(account.served.quotas.set(account.admin(), "poor", kind, 0))
 
     def _furnished(self) -> Things:
         served = self.account.served
@@ -36,7 +40,7 @@ class Provoking:
         return Things(self.account.client(), served, organisation)
 
     def client(self, error: str) -> Any:
-        return self._viewers if error == DENIED else self._glue
+        return {DENIED: self._viewers, LIMIT: self._poor}.get(error, self._glue)
 
     def body(self, action: str, error: str) -> Body:
         return BODIES[error](self, action)
@@ -62,6 +66,11 @@ class Provoking:
         getattr(self._glue, method(action))(**body)
         return body
 
+    def unheard_of(self, action: str) -> Body:
+        """What is defined has a name that nobody has taken."""
+        body = self.usual(action)
+        return {**body, "Name": "one too many"} if action.startswith("Create") else body
+
     def full(self, action: str) -> Body:
         """Its job or workflow may run once at a time, and does."""
         body, glue = self.usual(action), self._glue
@@ -86,6 +95,7 @@ BODIES: dict[str, Callable[[Provoking, str], Body]] = {
     TAKEN: Provoking.taken,
     FULL: Provoking.full,
     STATE: Provoking.wrong_state,
+    LIMIT: Provoking.unheard_of,
     DENIED: Provoking.usual,
     INTERNAL: Provoking.usual,
 }

@@ -22,6 +22,7 @@ FRAMEWORK = {"AccessDeniedException", "UnrecognizedClientException"}
         (ours.AlreadyExists("job", "a"), "AlreadyExistsException", 400),
         (ours.NotAllowed("stop it first"), "InvalidInputException", 400),
         (ours.ConcurrentRunsExceeded("a", 1), "ConcurrentRunsExceededException", 400),
+        (ours.QuotaExceeded("ann", "jobs", used=1, most=1), "ResourceNumberLimitExceededException", 400),
         (ours.CannotRun("no such interpreter"), "InvalidInputException", 400),
         (ours.Forbidden("not yours"), "AccessDeniedException", 400),
         (ours.Unauthenticated("who?"), "UnrecognizedClientException", 403),

@@ -23,6 +23,8 @@ from waterclock.stores.ops import groups as group_ops
 DENIED = (400, "AccessDeniedException")
 SECURITY = Path(__file__).parents[3] / "docs" / "security.md"
 
+PEOPLE = [role for role in Role if role is not Role.WORKER]
+
 
 class Company:
     """An organisation whose author ann owns things: by herself, or for the group etl, in which gus is, too."""
@@ -103,6 +105,12 @@ def test_each_caller_may_do_their_part_and_no_more(account: Account, name: str, 
         assert outcome(answer) == ((200, None) if may else DENIED), f"{name} {action}: {answer.body}"
 
 
+def test_a_worker_may_do_nothing_here(account: Account) -> None:
+    company, key = Company(account), account.key(Role.WORKER)
+    for action in MATRIX:
+        assert outcome(company.call(key, action)) == DENIED, action
+
+
 @pytest.mark.parametrize(("name", "owns"), [("bob", False), ("gus", True)])
 def test_a_groups_things_are_its_members(account: Account, name: str, owns: bool) -> None:
     """Gus is in the group; the key that he uses is his own."""
@@ -122,14 +130,16 @@ def test_to_another_organisation_nothing_of_ours_is_there(account: Account, serv
     assert company.things.seen() == before
 
 
-def test_what_is_beside_glue_is_open_to_every_role(account: Account) -> None:
-    for role in Role:
+def test_what_is_beside_glue_is_open_to_every_person(account: Account) -> None:
+    for role in PEOPLE:
         identity = account.client(role, service="sts").get_caller_identity()
         assert identity["Arn"].endswith(f"/{role}")
         assert account.client(role, service="iam").get_role(RoleName="r")["Role"]["RoleName"] == "r"
+    with pytest.raises(ClientError, match="may not read"):
+        account.client(Role.WORKER, service="iam").get_role(RoleName="r")
 
 
-def test_logs_are_read_by_every_role_of_their_own_organisation(account: Account, served: Served) -> None:
+def test_logs_are_read_by_every_person_of_their_own_organisation(account: Account, served: Served) -> None:
     run_id = Company(account).things.run_id
     place = {"logGroupName": "/aws-glue/python-jobs/output"}
     calls: Any = {
@@ -138,8 +148,10 @@ def test_logs_are_read_by_every_role_of_their_own_organisation(account: Account,
     }
     eve = served.account().client(Role.ADMIN, service="logs")
     for name, request in calls.items():
-        for role in Role:
+        for role in PEOPLE:
             assert getattr(account.client(role, service="logs"), name)(**request)["events"] == []
+        with pytest.raises(ClientError, match="may not read"):
+            getattr(account.client(Role.WORKER, service="logs"), name)(**request)
         with pytest.raises(ClientError) as caught:
             getattr(eve, name)(**request)
         assert caught.value.response["Error"]["Code"] == "ResourceNotFoundException"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from waterclock.domain.errors import InvalidInput
 from waterclock.domain.run import Attempt, RunState
 from waterclock.faces.glue.job_spec import job_spec
 from waterclock.faces.glue.render import RUN_STATES, execution_seconds, previous_id, run_wire
@@ -53,6 +54,14 @@ def test_minutes_become_seconds_and_modules_are_found() -> None:
     assert (found.timeout_seconds, found.notify_after_seconds) == (300, 120)
     assert (found.python_modules, found.retries, found.queueing) == ("six==1.16.0", 3, True)
     assert spec().timeout_seconds == 2880 * 60
+
+
+def test_labels_are_asked_for_by_an_argument() -> None:
+    asked = {"--waterclock-labels": "ssd, gpu,ssd,"}
+    assert spec(DefaultArguments=asked).labels == spec(NonOverridableArguments=asked).labels == ("gpu", "ssd")
+    assert spec().labels == ()
+    with pytest.raises(InvalidInput, match=r"^--waterclock-labels: 'big memory': a label has"):
+        spec(DefaultArguments={"--waterclock-labels": "big memory"})
 
 
 def test_every_state_but_skipped_has_its_word() -> None:

@@ -33,6 +33,7 @@ from waterclock.services.crawlers import Crawlers
 from waterclock.services.flows import Flows
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
+from waterclock.services.quotas import Quotas
 from waterclock.services.runs import Runs
 from waterclock.services.secretbox import SecretBox
 from waterclock.services.secrets import Secrets
@@ -95,7 +96,8 @@ class Served:
     def _app(self) -> Starlette:
         jobs = Jobs(self.database, self.rules)
         triggers = Triggers(self.database, self.rules, {"glue": self.rules.fire})
-        runs = Runs(self.database, jobs, {"glue": self.rules.fire})
+        self.quotas = Quotas(self.database)
+        runs = Runs(self.database, jobs, {"glue": self.rules.fire}, self.quotas)
         services = Services(
             jobs=jobs,
             triggers=triggers,

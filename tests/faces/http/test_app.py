@@ -96,9 +96,29 @@ async def test_a_store_that_does_not_answer_is_not_ready_and_says_no_more() -> N
     app = build_app(glue=PlainTextResponse(), health=Health(store, access, metrics), metrics=metrics)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://waterclock") as client:
         assert (await client.get("/healthz")).status_code == 200
-        for path in ("/readyz", "/metrics"):
-            answer = await client.get(path)
-            assert (answer.status_code, answer.json()["message"]) == (503, "the store does not answer")
+        answer = await client.get("/readyz")
+        assert (answer.status_code, answer.json()["message"]) == (503, "the store does not answer")
+        numbers = await client.get("/metrics")  # of this host: nobody has to be looked up for them
+        assert (numbers.status_code, "waterclock_store_up 0" in numbers.text) == (200, True)
+    transport = httpx.ASGITransport(app=app, client=("192.0.2.7", 1))
+    async with httpx.AsyncClient(transport=transport, base_url="http://waterclock") as client:
+        answer = await client.get("/metrics", headers={"Authorization": "Bearer wct_no"})
+        assert (answer.status_code, answer.json()["message"]) == (503, "the store does not answer")
+
+
+async def test_a_node_that_drains_lives_but_is_not_ready(tmp_path: Path) -> None:
+    database, metrics, draining = SqliteDatabase(str(tmp_path / "wc.db")), Metrics(), [True]
+    await database.open()
+    await database.migrate()
+    health = Health(database, Access(database, SecretBox(tmp_path / "keys")), metrics, is_draining=draining.pop)
+    app = build_app(glue=PlainTextResponse(), health=health, metrics=metrics)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app=app), base_url="http://waterclock") as client:
+        assert (await client.get("/healthz")).status_code == 200
+        answer = await client.get("/readyz")
+        assert (answer.status_code, answer.json()["message"]) == (503, "this node is draining: send calls to another")
+        draining.append(False)
+        assert (await client.get("/readyz")).status_code == 200
+    await database.close()
 
 
 async def test_what_nobody_foresaw_is_told_without_details(caplog: pytest.LogCaptureFixture) -> None:

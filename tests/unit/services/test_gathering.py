@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from waterclock.domain.errors import InvalidInput, NotFound, Unavailable, WaterclockError
+from waterclock.services import gathering
 from waterclock.services.gathering import Gathered
 from waterclock.stores.base import StatementFailed
 
@@ -103,6 +104,28 @@ async def test_a_store_that_does_not_answer_is_not_asked_again(store: Store) -> 
     assert [type(answer) for answer in answers] == [Unavailable, Unavailable]
     assert store.batches == [[1, 2]]
     assert await gathered(3) == 6
+
+
+async def test_whoever_waited_behind_a_store_that_does_not_answer_is_told_so_at_once(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else they would wait twice, once for the others and once for themselves: longer than a caller is promised."""
+    monkeypatch.setattr(gathering, "SLOW_SECONDS", 0)
+    gathered = Gathered(store)
+    store.open.clear()
+    before = []
+    for number in range(gathering.AT_ONCE):
+        store.failing[number] = Unavailable("no answer")
+        before.append(asyncio.create_task(gathered(number)))
+        await until(lambda number=number: [number] in store.batches)  # type: ignore[misc]
+    behind = asyncio.create_task(gathered(10))
+    await turns(10)
+    monkeypatch.setattr(gathering, "BEHIND_SECONDS", -1)
+    store.open.set()
+    answers = await asyncio.gather(*before, behind, return_exceptions=True)
+    assert {type(answer) for answer in answers} == {Unavailable}
+    assert [10] not in store.batches
+    assert await gathered(11) == 22
 
 
 async def test_a_caller_who_goes_away_takes_nobody_along(store: Store) -> None:

@@ -5,7 +5,6 @@ from typing import Final
 from starlette.responses import Response
 
 from waterclock.domain.access import RIGHTS, Role, User
-from waterclock.domain.errors import NotFound
 from waterclock.domain.moment import from_datetime, to_iso
 from waterclock.faces.api.call import Call, Handler, json
 from waterclock.faces.api.fields import moment, one_of, text
@@ -77,11 +76,9 @@ async def create_token(call: Call) -> Response:
 
 
 async def revoke_token(call: Call) -> Response:
-    token_id = call.name("id")
-    if not token_id.isdecimal():
-        raise NotFound("token", token_id)
-    await call.context.access.revoke_token(call.caller, call.name(), int(token_id))
-    return json({"id": token_id})
+    token_id = call.number("id", "token")
+    await call.context.access.revoke_token(call.caller, call.name(), token_id)
+    return json({"id": str(token_id)})
 
 
 def _user(user: User) -> dict[str, object]:

@@ -9,7 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from waterclock.domain.access import Caller
-from waterclock.domain.errors import InvalidInput
+from waterclock.domain.errors import InvalidInput, NotFound
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.errors import BodyTooLarge
 from waterclock.faces.api.fields import NAME_LENGTH, Fields, integer, read, text, written
@@ -20,6 +20,7 @@ LONGEST_PAGE: Final = 1_000
 USUAL_PAGE: Final = 100
 PAGING: Final[Fields] = {"size": written(integer(1, LONGEST_PAGE)), "token": text(2_000)}
 
+MOST_DIGITS: Final = 18  # what every store can hold
 NAMED: Final = ("name", "job")  # what a body is about
 OURS: Final = "api"
 NAMESPACES: Final = (OURS, "glue", "lake", "chains")
@@ -35,6 +36,13 @@ class Call:
         """Of the path, percent-decoded."""
         return str(text(NAME_LENGTH)(key, self.request.path_params[key]))
 
+    def number(self, key: str, kind: str) -> int:
+        """Of the path, where things are known by their numbers: what is no number is none of them."""
+        given = self.name(key)
+        if not (given.isascii() and given.isdigit() and len(given) <= MOST_DIGITS):
+            raise NotFound(kind, given)
+        return int(given)
+
     def query(self, fields: Fields, *, required: Collection[str] = ()) -> dict[str, Any]:
         given: dict[str, str] = {}
         for name, value in self.request.query_params.multi_items():
@@ -45,7 +53,7 @@ class Call:
 
     async def body(self, fields: Fields, *, required: Collection[str] = ()) -> dict[str, Any]:
         """A JSON object; an empty body where nothing is required is an empty one."""
-        data = await self._bytes()
+        data = await self.content(self.context.settings.body_limit_bytes)
         if not data and not required:
             return {}
         if self.request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
@@ -63,8 +71,9 @@ class Call:
         """For the audit, where the path does not say it."""
         mark_resource(self.request.scope, "/".join(names))
 
-    async def _bytes(self) -> bytes:
-        limit, data = self.context.settings.body_limit_bytes, bytearray()
+    async def content(self, limit: int) -> bytes:
+        """The body as it was sent."""
+        data = bytearray()
         try:
             async for chunk in self.request.stream():
                 data += chunk

@@ -14,9 +14,12 @@ from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
+from waterclock.services.quotas import Quotas
 from waterclock.services.runs import Runs
 from waterclock.services.secrets import Secrets
+from waterclock.services.shipping import Shipping
 from waterclock.services.triggers import Triggers
+from waterclock.services.work import WorkService
 from waterclock.settings import Settings
 
 
@@ -25,6 +28,7 @@ class Context:
     settings: Settings
     access: Access
     groups: Groups
+    quotas: Quotas
     audit: Audit
     jobs: Jobs
     triggers: Triggers
@@ -37,4 +41,6 @@ class Context:
     messages: Messages
     channels: Channels
     chains: Chains
+    work: WorkService
+    shipping: Shipping
     stopping: asyncio.Event | None = None  # set when the server is to stop: then nobody is kept following

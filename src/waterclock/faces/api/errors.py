@@ -21,6 +21,17 @@ class MethodRefused(WaterclockError):
         super().__init__(f"{method} is not served here, only {self.allowed}")
 
 
+class WrongProtocol(WaterclockError):
+    """A worker of a release that this server does not understand."""
+
+    def __init__(self, theirs: int, oldest: int, newest: int) -> None:
+        upgrade = "server" if theirs > newest else "worker"
+        super().__init__(
+            f"the worker speaks version {theirs} of the protocol, this server {oldest} to {newest}: "
+            f"upgrade the {upgrade}"
+        )
+
+
 # The first that fits: a class stands before those it is derived from.
 ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
     (BodyTooLarge, 413, "body_too_large"),
@@ -31,8 +42,12 @@ ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
     (errors.NotFound, 404, "not_found"),
     (MethodRefused, 405, "method_not_allowed"),
     (errors.AlreadyExists, 409, "already_exists"),
+    (WrongProtocol, 409, "wrong_protocol"),
+    (errors.CannotRun, 409, "cannot_run"),
     (errors.NotAllowed, 409, "not_allowed"),
     (errors.ConcurrentRunsExceeded, 409, "concurrent_runs_exceeded"),
+    (errors.QuotaExceeded, 409, "quota_exceeded"),
+    (errors.TooLate, 409, "too_late"),
     (errors.Unavailable, 503, "unavailable"),
     (WaterclockError, 500, "internal"),
 )

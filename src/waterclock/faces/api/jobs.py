@@ -8,13 +8,14 @@ from starlette.responses import Response
 from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.errors import InvalidInput, NotAllowed
 from waterclock.domain.job import Job, JobSpec
+from waterclock.domain.labels import label_set
 from waterclock.domain.moment import to_iso
 from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, json, json_page, namespace, page_of
 from waterclock.faces.api.fields import MOST_SECONDS, Fields, flag, inner, integer, number, several, text, texts
 
 MOST_RETRIES: Final = 10
 CALLABLE_QUEUE: Final = "callables"  # they run inside the worker, and wait apart from programs
-LABELS_LENGTH: Final = 255  # of all together
+MOST_LISTED: Final = 50  # labels, some of them perhaps twice
 
 LIMITS: Final[Fields] = {
     "memory_bytes": integer(1, 2**62),
@@ -24,18 +25,20 @@ LIMITS: Final[Fields] = {
 }
 
 
-def label(field: str, value: object) -> str:
+def queue(field: str, value: object) -> str:
     found = str(text(64)(field, value))
     if "," in found or not found.isprintable():
         raise InvalidInput("must be printable, without a comma", field=field, value=value)
     return found
 
 
-def labels(field: str, value: object) -> tuple[str, ...]:
-    found: tuple[str, ...] = several(label, 50)(field, value)
-    if len(",".join(found)) > LABELS_LENGTH:
-        raise InvalidInput(f"must have at most {LABELS_LENGTH} characters together", field=field)
+def label(field: str, value: object) -> str:
+    (found,) = label_set([text()(field, value)], field)
     return found
+
+
+def labels(field: str, value: object) -> tuple[str, ...]:
+    return label_set(several(label, MOST_LISTED)(field, value), field)
 
 
 SPEC: Final[Fields] = {
@@ -51,7 +54,7 @@ SPEC: Final[Fields] = {
     "queueing": flag,
     "python_modules": text(4_000),
     "limits": inner(LIMITS),
-    "queue": label,
+    "queue": queue,
     "labels": labels,
 }
 

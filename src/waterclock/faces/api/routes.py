@@ -14,10 +14,12 @@ from waterclock.faces.api import (
     jobs,
     logs,
     messages,
+    quotas,
     runs,
     schedules,
     secrets,
     triggers,
+    work,
     workflows,
 )
 from waterclock.faces.api.context import Context
@@ -42,9 +44,11 @@ TABLE: Final = (
     *logs.ROUTES,
     *access.ROUTES,
     *groups.ROUTES,
+    *quotas.ROUTES,
     *audit.ROUTES,
     *cluster.ROUTES,
     *messages.ROUTES,
     *channels.ROUTES,
     *schedules.ROUTES,
+    *work.ROUTES,
 )

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from waterclock.domain.errors import NotFound
 from waterclock.domain.moment import SECOND, to_iso
-from waterclock.domain.run import Attempt, RunState, attempt_wire_id
+from waterclock.domain.run import UNBEGUN, Attempt, RunState, attempt_wire_id
 from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, json, json_page, namespace, page_of
 from waterclock.faces.api.fields import MOST_SECONDS, Fields, inner, integer, one_of, several, text, texts
 from waterclock.faces.api.jobs import refuse_chains
@@ -45,7 +45,7 @@ def rendered(attempt: Attempt) -> dict[str, object]:
         "requested_by": attempt.requested_by,
         "trigger": attempt.trigger_name,
         "state": attempt.state,
-        "wait_reason": attempt.wait_reason if attempt.state is RunState.WAITING else None,
+        "wait_reason": attempt.wait_reason if attempt.state in UNBEGUN else None,
         "phase": attempt.phase if attempt.state is RunState.RUNNING else None,
         "message": attempt.message,
         "arguments": attempt.arguments,

@@ -18,14 +18,15 @@ class Progress:
 
     def __init__(self) -> None:
         self._began = clock.monotonic()
-        self._state = ""
+        self._told = ""
         self._counting = False
 
     def saw(self, run: dict[str, Any]) -> None:
         state = str(run["state"])
-        if state != self._state:
-            self._state = state
-            self.say(f"{run['id']} is {state}{_because(run)}")
+        told = f"{state}{_because(run)}"
+        if told != self._told:
+            self._told = told
+            self.say(f"{run['id']} is {told}")
         elif sys.stderr.isatty():
             click.echo(f"\r\033[K… {state} for {self._elapsed():.0f} s", err=True, nl=False)
             self._counting = True
@@ -90,7 +91,7 @@ def _follow_attempt(client: Client, wire_id: str, progress: Progress) -> dict[st
 
 
 def _because(run: dict[str, Any]) -> str:
-    if run["state"] == "WAITING" and run["wait_reason"]:
+    if run["wait_reason"]:
         return f": {run['wait_reason']}"
     if run["execution_seconds"] is not None:
         return f" after {run['execution_seconds']:.1f} s"

@@ -6,20 +6,22 @@ from waterclock.faces.cli.client import Client, path
 from waterclock.faces.cli.connecting import connected
 from waterclock.faces.cli.output import as_json, print_list
 
-ROLE = click.Choice(["viewer", "operator", "author", "admin"])
+ROLE = click.Choice(["viewer", "operator", "author", "admin", "worker"])
 
 
 @click.group()
 def user() -> None:
     """Decide who may do what (admins only).
 
-    viewer: look; operator: run and stop, too; author: define, too; admin: all, and users.
+    viewer: look; operator: run and stop, too; author: define, too; admin: all, and users. worker is for no person: with
+    its token `waterclock worker --server` runs what others define, and does nothing else.
 
     \b
     Examples:
       waterclock user add ann --role author
       waterclock key create ann
       waterclock user role ann viewer
+      waterclock user add rack-7 --role worker
     """
 
 

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.job import JobSpec
+from waterclock.domain.labels import label_set
 from waterclock.faces.glue.wording import CAPACITY_AND_WORKERS, TWO_CAPACITIES, Worded
 
 MODULES_ARGUMENT: Final = "--additional-python-modules"
+LABELS_ARGUMENT: Final = "--waterclock-labels"
 MOST_RETRIES: Final = 10
 MOST_MINUTES: Final = 7 * 24 * 60
 DEFAULT_MINUTES: Final = 2880
@@ -41,6 +43,7 @@ def job_spec(definition: Mapping[str, Any]) -> JobSpec:
         timeout_seconds=timeout_seconds(definition, default=DEFAULT_MINUTES),
         notify_after_seconds=notify_after_seconds(definition),
         python_modules=fixed.get(MODULES_ARGUMENT) or defaults.get(MODULES_ARGUMENT) or None,
+        labels=_labels(fixed.get(LABELS_ARGUMENT) or defaults.get(LABELS_ARGUMENT) or ""),
     )
 
 
@@ -73,6 +76,11 @@ def _script(command: Mapping[str, Any]) -> str | None:
     if location and "://" not in location and normpath(location).split("/")[0] == "..":
         raise InvalidInput("leaves the script folder", field="Command.ScriptLocation", value=location)
     return location
+
+
+def _labels(given: str) -> tuple[str, ...]:
+    words = (word.strip() for word in given.split(","))
+    return label_set((word for word in words if word), LABELS_ARGUMENT)
 
 
 def check_capacity(body: Mapping[str, Any]) -> None:

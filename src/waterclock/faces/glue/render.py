@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from waterclock.domain.job import Job
 from waterclock.domain.moment import SECOND, Moment
-from waterclock.domain.run import Attempt, RunState, attempt_wire_id
+from waterclock.domain.run import UNBEGUN, Attempt, RunState, attempt_wire_id
 from waterclock.domain.trigger import Trigger, TriggerState
 from waterclock.faces.glue.job_spec import DEFAULT_MINUTES
 
@@ -77,7 +77,7 @@ def run_wire(attempt: Attempt, *, now: Moment) -> Wire:
         "PreviousRunId": previous_id(attempt),
         "TriggerName": attempt.trigger_name,
         "ErrorMessage": attempt.message,
-        "StateDetail": attempt.wait_reason if attempt.state is RunState.WAITING else None,
+        "StateDetail": attempt.wait_reason if attempt.state in UNBEGUN else None,
     }
     wire.update((name, value) for name, value in optional.items() if value)
     return wire

@@ -17,6 +17,7 @@ INTERNAL: Final = "InternalServiceException"
 MISSING: Final = "EntityNotFoundException"
 TAKEN: Final = "AlreadyExistsException"
 FULL: Final = "ConcurrentRunsExceededException"
+LIMIT: Final = "ResourceNumberLimitExceededException"
 STATE: Final = "IllegalWorkflowStateException"
 
 
@@ -50,20 +51,20 @@ def _define(rules: str, *refuses: str, own: bool = False) -> Row:
 
 
 ROWS: Final[Mapping[str, Row]] = {
-    "CreateJob": _define("1, 10–12", TAKEN),
+    "CreateJob": _define("1, 10–12", TAKEN, LIMIT),
     "UpdateJob": _define("8", MISSING, own=True),
     "GetJob": _read("1", MISSING),
     "GetJobs": _read("13"),
     "ListJobs": _read("13"),
     "BatchGetJobs": _read("13"),
     "DeleteJob": _define("8", own=True),
-    "StartJobRun": _run("2, 10, 11, 14", MISSING, FULL),
+    "StartJobRun": _run("2, 10, 11, 14", MISSING, FULL, LIMIT),
     "GetJobRun": _read("2", MISSING),
     "GetJobRuns": _read("13", MISSING),
     "BatchStopJobRun": _run("9"),
     "GetJobBookmark": _read("16", MISSING),
     "ResetJobBookmark": _run("16", MISSING),
-    "CreateTrigger": _define("3", MISSING, TAKEN),
+    "CreateTrigger": _define("3", MISSING, TAKEN, LIMIT),
     "UpdateTrigger": _define("7", MISSING, own=True),
     "StartTrigger": _run("4, 5", MISSING),
     "StopTrigger": _run("6", MISSING),
@@ -72,13 +73,13 @@ ROWS: Final[Mapping[str, Row]] = {
     "GetTriggers": _read("13", MISSING),
     "ListTriggers": _read("13", MISSING),
     "BatchGetTriggers": _read("13"),
-    "CreateWorkflow": _define("15", TAKEN),
+    "CreateWorkflow": _define("15", TAKEN, LIMIT),
     "UpdateWorkflow": _define("15", MISSING, own=True),
     "DeleteWorkflow": _define("15", own=True),
     "GetWorkflow": _read("15", MISSING),
     "ListWorkflows": _read("13"),
     "BatchGetWorkflows": _read("13"),
-    "StartWorkflowRun": _run("15", MISSING, FULL),
+    "StartWorkflowRun": _run("15", MISSING, FULL, LIMIT),
     "StopWorkflowRun": _run("15", MISSING, STATE),
     "ResumeWorkflowRun": _run("15", MISSING, FULL, STATE),
     "GetWorkflowRun": _read("15", MISSING),
@@ -93,7 +94,7 @@ ROWS: Final[Mapping[str, Row]] = {
 # What the model declares and nobody meets here, and why; of the actions named, or of all that declare it.
 NEVER: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "OperationTimeoutException": ((), f"a store that does not answer in time is {INTERNAL}, status 503"),
-    "ResourceNumberLimitExceededException": ((), "there is no limit to how many there may be"),
+    LIMIT: (("StartTrigger", "PutWorkflowRunProperties"), "no quota is about these: fires are never refused"),
     "ConcurrentModificationException": ((), "changes to one thing wait for each other"),
     "IdempotentParameterMismatchException": ((), f"a name that is taken is {TAKEN}, whatever comes with it"),
     "ValidationException": ((), f"wrong input is {INVALID}, everywhere"),

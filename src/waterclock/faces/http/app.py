@@ -14,7 +14,7 @@ from waterclock.domain.audit import Entry
 from waterclock.faces.http.audited import NOT_CALLS, Record, entry_of
 from waterclock.faces.http.body import Limited
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, new_request_id
+from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, ROUTINE, new_request_id
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.problems import on_http_exception, on_unexpected
 
@@ -81,7 +81,7 @@ class Observed:
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         face = scope.get(FACE) or _face_of(scope)
         self._requests[face, scope.get(ACTION, ""), status] += 1
-        if face not in NOT_CALLS:
+        if face not in NOT_CALLS and not scope.get(ROUTINE):
             self._record(entry_of(scope, face=face, status=status, seconds=seconds))
 
 

@@ -1,7 +1,8 @@
-"""`/healthz`: the process lives. `/readyz`: its store answers. `/metrics`: the numbers, for who may see them."""
+"""`/healthz`: the process lives. `/readyz`: it takes calls. `/metrics`: the numbers, for who may see them."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 from ipaddress import ip_address
 from typing import Final
 
@@ -14,9 +15,9 @@ from waterclock.faces.http.auth import bearer_token
 from waterclock.faces.http.metrics import CONTENT_TYPE, Metrics
 from waterclock.faces.http.problems import problem
 from waterclock.services.access import Access
+from waterclock.services.cluster import Cluster, Status
 from waterclock.stores.base import Database
 from waterclock.stores.ops.access import count_users
-from waterclock.stores.ops.nodes import queue_sizes
 
 PATIENCE_SECONDS: Final = 3.0
 
@@ -24,10 +25,22 @@ log = logging.getLogger(__name__)
 
 
 class Health:
-    def __init__(self, database: Database, access: Access, metrics: Metrics) -> None:
+    """`is_draining`: whether a load balancer is to send its calls elsewhere."""
+
+    def __init__(
+        self,
+        database: Database,
+        access: Access,
+        metrics: Metrics,
+        *,
+        cluster: Cluster | None = None,
+        is_draining: Callable[[], bool] = lambda: False,
+    ) -> None:
         self._database = database
         self._access = access
         self._metrics = metrics
+        self._cluster = cluster or Cluster(database)
+        self._is_draining = is_draining
 
     def routes(self) -> list[Route]:
         return [
@@ -40,6 +53,8 @@ class Health:
         return PlainTextResponse("ok\n")
 
     async def ready(self, request: Request) -> Response:
+        if self._is_draining():
+            return problem(request.scope, 503, "this node is draining: send calls to another")
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 await self._database.read(count_users)
@@ -49,15 +64,22 @@ class Health:
         return PlainTextResponse("ok\n")
 
     async def numbers(self, request: Request) -> Response:
-        """Open on the machine itself; from elsewhere a token of any role."""
+        """Open on the machine itself; from elsewhere a token of any role. A store that is away is a number, too."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 if not _local(request) and not await self._known(request):
                     return problem(request.scope, 401, "a bearer token is needed")
-                queued = await self._database.read(queue_sizes)
         except (Unavailable, TimeoutError):
             return problem(request.scope, 503, "the store does not answer")
-        return Response(self._metrics.text(queued), media_type=CONTENT_TYPE)
+        return Response(self._metrics.text(await self._status()), media_type=CONTENT_TYPE)
+
+    async def _status(self) -> Status | None:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                return await self._cluster.gauged()
+        except (WaterclockError, TimeoutError) as why:
+            log.warning("no numbers of the store: %r", why)
+            return None
 
     async def _known(self, request: Request) -> bool:
         token = bearer_token(request.scope["headers"])

@@ -14,6 +14,7 @@ ACTION: Final = "waterclock.action"
 CALLER: Final = "waterclock.caller"
 RESOURCE: Final = "waterclock.resource"
 ERROR: Final = "waterclock.error"
+ROUTINE: Final = "waterclock.routine"
 
 
 def new_request_id() -> str:
@@ -44,3 +45,8 @@ def mark_resource(scope: Scope, name: str) -> None:
 def mark_error(scope: Scope, name: str) -> None:
     """The type that the caller was told."""
     scope[ERROR] = name
+
+
+def mark_routine(scope: Scope) -> None:
+    """What a worker does all the time: the runs themselves tell it, the audit does not repeat it."""
+    scope[ROUTINE] = True

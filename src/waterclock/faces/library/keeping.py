@@ -159,6 +159,7 @@ class TextKeeper:
             run.run_at,
             call["timeout"],
             run.job_id,
+            claimed.lone,
         )
 
 

@@ -14,6 +14,7 @@ from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.moment import Moment
+from waterclock.domain.outcome import Lone
 from waterclock.domain.run import Attempt
 from waterclock.executors.base import Call
 from waterclock.faces.library.references import Unloadable
@@ -35,6 +36,7 @@ class CallProgram(Call):
     run_at: Moment = 0
     timeout_seconds: float | None = None
     job_number: int | None = None  # the job's own, in the store
+    lone: Lone | None = None
     log_path: str = ""  # it has none
     given_at: float = 0.0  # to the executor
     thread: int | None = None  # where it runs, once it has begun

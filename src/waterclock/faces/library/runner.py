@@ -190,6 +190,7 @@ class ExecutorRunner:
             message=message,
             output=output,
             job_id=call.job_number,
+            lone=call.lone,
         )
         self._untold[attempt_id] = (call, done, outcome)
         return outcome

@@ -33,7 +33,7 @@ INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {
     library.past_runs: jobs.past_runs,
     library.quarantine: jobs.quarantine,
     library.has_server: jobs.has_server,
-    nodes.beat: lambda state, *, node, wall_us: 0,
+    nodes.beat: lambda state, *, node, wall_us, pulse=nodes.NO_PULSE: nodes.Answer(skew_us=0),
     nodes.stop_node: lambda state, *, node_id: None,
 }
 

@@ -75,6 +75,7 @@ def record(
     outcomes: Sequence[Outcome],
     rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
     alone: bool = True,
+    carefully: bool = False,
 ) -> frozenset[int]:
     now = state.now()
     lost = {each.attempt_id for each in beginnings if not _begin(state, each, now)}

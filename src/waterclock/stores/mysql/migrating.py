@@ -1,13 +1,13 @@
 """Migrations of MySQL: every statement of DDL commits by itself, so a crash is resumed at the statement it left off."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from asyncmy.errors import MySQLError
 
 from waterclock.domain.errors import Unavailable
 from waterclock.stores.dialect import MYSQL
-from waterclock.stores.migrations import BOOK, Migration, migrations
+from waterclock.stores.migrations import BOOK, TAKEN, Migration, is_newer, migrations
 from waterclock.stores.mysql.connecting import Flavour
 from waterclock.stores.mysql.faults import code_of
 from waterclock.stores.views import PRESENT, refresh_views, schedulerdb
@@ -28,8 +28,13 @@ async def migrate(connection: Any, database: str, flavour: Flavour) -> Sequence[
     await cursor.execute("SHOW TABLES LIKE 'schema_migrations'")
     if await cursor.fetchone() is None:  # asked first: the driver prints a warning for a table that exists
         await cursor.execute(BOOK)
-    names = await _take_steps(cursor, flavour.collation)
-    await _make_views(cursor, database, anew=bool(names))
+    await cursor.execute(TAKEN)
+    taken = await cursor.fetchall()
+    newer = is_newer({row["version"]: row["name"] for row in taken})
+    done = {row["version"]: row["statements"] for row in taken}
+    names = await _take_steps(cursor, done, flavour.collation)
+    if not newer:
+        await _make_views(cursor, database, anew=bool(names))
     return names
 
 
@@ -38,9 +43,7 @@ def _lock(database: str) -> str:
     return f"waterclock {database}"[:64]
 
 
-async def _take_steps(cursor: Any, collation: str) -> Sequence[str]:
-    await cursor.execute("SELECT version, statements FROM schema_migrations")
-    done = {row["version"]: row["statements"] for row in await cursor.fetchall()}
+async def _take_steps(cursor: Any, done: Mapping[int, int], collation: str) -> Sequence[str]:
     names = []
     for step in migrations(MYSQL):
         if done.get(step.version) != len(step.statements):

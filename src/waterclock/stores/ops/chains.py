@@ -13,12 +13,14 @@ from waterclock.domain.chain_graph import compile_chain
 from waterclock.domain.errors import AlreadyExists, BadSchedule, NotAllowed, NotFound
 from waterclock.domain.job import NO_CAP, JobSpec
 from waterclock.domain.moment import Moment
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.schedule import to_json
 from waterclock.domain.trigger import FireRules, Trigger, TriggerSpec, TriggerState, TriggerType
 from waterclock.stores.base import Kind, Row, Tx
 from waterclock.stores.ops.chain_rows import chain_of, chain_row, gate_row, step_row
 from waterclock.stores.ops.flows import FlowFacts, create_flow, delete_flow, update_flow
 from waterclock.stores.ops.jobs import create_job, delete_job
+from waterclock.stores.ops.quotas import keep_quota
 from waterclock.stores.ops.triggers import (
     create_trigger,
     delete_trigger,
@@ -59,6 +61,7 @@ async def create_chain(
     """
     if source and await tx.fetch_one("chain_of_source", {"org_id": org_id, "source": source}):
         raise AlreadyExists("chain from", source)
+    await keep_quota(tx, org_id=org_id, user=owner, kind=QuotaKind.CHAINS)
     number = await _number(tx, chain_id)
     spec = await _numbered(tx, spec, None)
     now, name = await tx.now(), chain_name(number)

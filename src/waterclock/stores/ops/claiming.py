@@ -1,32 +1,76 @@
 """Claim, begin, renew, adopt, rescue: who may run an attempt, and for how long."""
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Final
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
-from waterclock.domain.moment import seconds
+from waterclock.domain.labels import subsets
+from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
+from waterclock.domain.placement import AGED_US, MOST_MB, Others, Waiting, fitting, others, share
 from waterclock.domain.run import ENDED, RunState
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Topic, Tx, Values
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.placing import live_workers
 from waterclock.stores.ops.reach import lock_reach
 from waterclock.stores.ops.rows import attempt_of, spec_of
 
+MOST_COUNTED: Final = 10_000  # attempts that wait; who finds as many has enough to do
+
 
 async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -> Claims:
-    now = await tx.now()
-    wanted = {"queues": claimant.queues, "labels": claimant.labels, "roles": claimant.roles}
-    rows = await tx.fetch("attempts_to_claim", {**wanted, "now": now, "limit": limit})
-    ids = [row["id"] for row in rows]
+    """Up to `limit`, less where memory is short or other workers have room for some."""
+    now, wanted = await tx.now(), _wanted(claimant)
+    beside = await _others(tx, claimant, now) if claimant.look_seconds else None
+    most, left = await _share(tx, claimant, wanted, limit, now)
+    ids = await _to_claim(tx, claimant, wanted, most, now) if most else []
     claimed: tuple[Claimed, ...] = ()
     if ids:
         lease = now + seconds(ttl_seconds)
         mine = {"node": claimant.node, "host": claimant.host, "lease_until": lease, "now": now}
         await tx.run("claim_attempts", {**mine, "ids": ids})
         claimed = await _claimed(tx, ids)
-    due = await tx.fetch_one("next_claim", wanted) if len(ids) < limit else None
-    return Claims(claimed=claimed, next_due_at=due["due_at"] if due else None, now=now)
+    after = now if claimant.memory_mb else 0
+    due = await tx.fetch_one("next_claim", {**wanted, "after": after}) if len(ids) < limit and not left else None
+    return Claims(claimed=claimed, next_due_at=due["due_at"] if due else None, now=now, left=left, others=beside)
+
+
+def _wanted(claimant: Claimant) -> dict[str, object]:
+    return {
+        "queues": claimant.queues,
+        "labels": subsets(claimant.labels),
+        "roles": claimant.roles,
+        "org_id": claimant.org_id or 0,
+    }
+
+
+async def _others(tx: Tx, claimant: Claimant, now: Moment) -> Others:
+    workers = await live_workers(tx, since=now - seconds(claimant.look_seconds))
+    return others(workers, host=claimant.host, queues=claimant.queues)
+
+
+async def _share(tx: Tx, claimant: Claimant, wanted: Values, limit: int, now: Moment) -> tuple[int, bool]:
+    """How many of what waits are ours to take, and whether that leaves some that we have room for."""
+    if not claimant.others_room:
+        return limit, False
+    others_room = min(claimant.others_room, MOST_COUNTED)
+    row = await tx.fetch_one("count_to_claim", {**wanted, "now": now, "most": limit + others_room})
+    waiting = row["count"] if row else 0
+    ours = share(waiting, room=limit, others_room=others_room)
+    return ours, ours < min(waiting, limit)
+
+
+async def _to_claim(tx: Tx, claimant: Claimant, wanted: Values, limit: int, now: Moment) -> list[int]:
+    values = {**wanted, "now": now, "limit": limit}
+    if not claimant.memory_mb:
+        return [row["id"] for row in await tx.fetch("attempts_to_claim", values)]
+    most_mb, free_mb = min(claimant.memory_mb, MOST_MB), min(claimant.free_mb, claimant.memory_mb, MOST_MB)
+    memory = {"memory_mb": most_mb, "free_mb": free_mb, "aged": now - AGED_US}
+    rows = await tx.fetch("fitting_attempts_to_claim", {**values, **memory})
+    waiting = (Waiting(id=row["id"], due_at=row["due_at"], memory_mb=row["memory_mb"]) for row in rows)
+    return fitting(waiting, free_mb=free_mb, now=now)
 
 
 async def release(tx: Tx, *, node: str, attempt_ids: Sequence[int]) -> None:
@@ -92,10 +136,13 @@ async def renew(tx: Tx, *, held: Sequence[tuple[int, int]], ttl_seconds: float) 
     return frozenset(ours)
 
 
-async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float) -> tuple[Claimed, ...]:
-    """What this host held before the worker restarted now belongs to the new one, with the same fences."""
+async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float, again: bool = False) -> tuple[Claimed, ...]:
+    """What this host held before the worker restarted now belongs to the new one, with the same fences.
+
+    `again`: also what it has adopted already, where the answer may have been lost.
+    """
     rows = await tx.fetch("attempts_of_host", {"host": claimant.host})
-    ids = [row["id"] for row in rows if row["node"] != claimant.node]
+    ids = [row["id"] for row in rows if again or row["node"] != claimant.node]
     if not ids:
         return ()
     now = await tx.now()

@@ -2,17 +2,18 @@
 
 from collections.abc import Sequence
 
-from waterclock.stores.base import Tx
+from waterclock.stores.base import Tx, Values
 
 
-async def delete_with_jobs(tx: Tx, trigger_ids: Sequence[int], job_ids: Sequence[int]) -> None:
-    """The caller holds them all. The jobs' versions stay: whoever claims one of their runs reads them.
+def gone_with_jobs(trigger_ids: Sequence[int], job_ids: Sequence[int]) -> dict[str, list[Values]]:
+    """For `run_together`. The caller holds them all. The jobs' versions stay: whoever claims a run reads them.
 
     Only a program's triggers go like this: they have neither conditions nor actions of their own.
     """
-    await tx.run("delete_triggers", {"ids": trigger_ids})
-    if job_ids:
-        await tx.run("delete_jobs", {"ids": job_ids})
+    return {
+        "delete_triggers": [{"ids": trigger_ids}] if trigger_ids else [],
+        "delete_jobs": [{"ids": job_ids}] if job_ids else [],
+    }
 
 
 async def forget_versions(tx: Tx, job_ids: Sequence[int]) -> None:

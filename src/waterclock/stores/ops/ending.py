@@ -85,7 +85,7 @@ def _entitled(attempt: Row, outcome: Outcome) -> bool:
 
 def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: Probes) -> None:
     was = RunState(attempt["state"])
-    ends.attempts.append(_attempt_end(attempt, outcome, ends.now))
+    ends.attempts.append(attempt_end(attempt, outcome, ends.now))
     if was is RunState.STARTING and outcome.beginning:
         ends.moves.add(attempt["org_id"], attempt["id"], was, RunState.RUNNING)
     last = RunState.RUNNING if was is RunState.STARTING and outcome.beginning else was
@@ -132,7 +132,7 @@ def _left_bookmark(attempt: Row, run: Row, outcome: Outcome) -> list[LeftBookmar
     ]
 
 
-def _attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
+def attempt_end(attempt: Row, outcome: Outcome, now: Moment) -> dict[str, object]:
     began = outcome.beginning
     return {
         "id": attempt["id"],
@@ -200,7 +200,7 @@ async def _insert_retries(tx: Tx, ends: _Ends, flow_runs: Mapping[int, FlowRun])
         rows.append(
             {
                 **{name: attempt[name] for name in ("run_id", "run_at", "org_id", "namespace", "job_id")},
-                **{name: attempt[name] for name in ("queue", "labels")},
+                **{name: attempt[name] for name in ("queue", "labels", "memory_mb")},
                 "role": flow_run.role if flow_run else attempt["role"],
                 "id": attempt_id,
                 "number": retry.number,

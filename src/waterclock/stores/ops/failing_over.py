@@ -2,7 +2,7 @@
 
 A claim and this operation meet at the attempt's row: whoever locks it first has it, and the other finds it changed. So
 a run is touched only when every attempt of it that nobody has claimed is held here; what a worker has claimed is left
-to its lease.
+to its lease. A role that drains gives away what has not begun; what has waits for it.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from waterclock.stores.ops.ending import end_locked
 from waterclock.stores.ops.marking import is_unclaimed
 from waterclock.stores.ops.messages import add_messages
 from waterclock.stores.ops.reach import lock_reach
-from waterclock.stores.ops.roles import living_roles
+from waterclock.stores.ops.roles import beating_roles, living_roles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,8 @@ async def fail_over(tx: Tx, *, rules: Mapping[str, FireRules], after: int, limit
         return FailedOver()
     page = await tx.fetch("flow_run_ids_of_roles", {"roles": down, "after": after, "limit": limit})
     ids = [row["id"] for row in page]
-    found = await _lock(tx, ids, down, living)
+    drains = await beating_roles(tx, rules.get(CHAINS, FireRules())) - living
+    found = [each for each in await _lock(tx, ids, down, living) if each.moves or each.run["role"] not in drains]
     ending = _idle_ids(each for each in found if each.ends)
     reach = await lock_reach(tx, ending, rules) if ending else None
     fences = await _fences(tx, _idle_ids(each for each in found if each.ends or each.moves))

@@ -37,8 +37,9 @@ def fire_row(trigger: Row, fire_at: Moment, fire_id: int, now: Moment) -> dict[s
 
 def skipped_row(planned: Sequence[PlannedRun]) -> dict[str, str]:
     """A fire none of whose actions runs is a skipped one, for their reasons."""
-    if not all(run.state is RunState.SKIPPED for run in planned):
-        return {}
+    for run in planned:
+        if run.state is not RunState.SKIPPED:
+            return {}
     return skipped_for("; ".join(dict.fromkeys(run.message or "" for run in planned)))
 
 
@@ -87,7 +88,17 @@ def over_cap(trigger: Row, fire_at: Moment, reason: str) -> Skipped:
     )
 
 
-def new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int, taker: Taker | None) -> NewRun:
+def new_run(
+    trigger: Row,
+    run: PlannedRun,
+    fire_at: Moment,
+    fire_id: int,
+    taker: Taker | None,
+    *,
+    lone: bool = False,
+    last: bool = False,
+) -> NewRun:
+    """`lone`: of a program's job, and of no other instant of this round; `last`: its job goes with this fire."""
     arguments = merge_arguments(run.job.spec, of_trigger=run.action.arguments) if run.job else run.action.arguments
     return NewRun(
         org_id=trigger["org_id"],
@@ -109,4 +120,6 @@ def new_run(trigger: Row, run: PlannedRun, fire_at: Moment, fire_id: int, taker:
         timeout_seconds=run.action.timeout_seconds,
         notify_after_seconds=run.action.notify_after_seconds,
         taker=taker,
+        lone=lone and run.job is not None and not run.job.spec.queueing,
+        last=last,
     )

@@ -18,9 +18,9 @@ from waterclock.domain.planning import Moments, SkipSpan, plan_us
 from waterclock.domain.role import NotNow, Role, who_runs
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import Action, FireRules, Target
-from waterclock.stores.base import Kind, Row, Tx
+from waterclock.stores.base import Kind, Row, Tx, Values
 from waterclock.stores.ops.chain_skipping import tell_of_skips
-from waterclock.stores.ops.dropping import delete_with_jobs, forget_versions
+from waterclock.stores.ops.dropping import forget_versions, gone_with_jobs
 from waterclock.stores.ops.fire_rows import (
     fire_row,
     new_run,
@@ -35,7 +35,7 @@ from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_run
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
 from waterclock.stores.ops.newruns import NewRun, insert_runs_with_moves
 from waterclock.stores.ops.roles import living_roles
-from waterclock.stores.ops.rows import job_of, misfire_of, schedule_of
+from waterclock.stores.ops.rows import job_to_start, misfire_of, schedule_of
 from waterclock.stores.ops.trigger_reading import actions_of
 
 GUARDED: Final = FireRules()
@@ -54,6 +54,7 @@ class Fired:
     skipped: tuple[Skipped, ...] = ()
     exhausted: tuple[str, ...] = ()  # names of triggers that have fired for the last time
     claimed: tuple[Claimed, ...] = ()  # runs that the one who fired them has taken
+    late_us: tuple[int, ...] = ()  # of each trigger
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +90,10 @@ async def fire_due(
     now = await tx.now()
     rows = await tx.fetch("lock_due_triggers", {"ticker": ticker, "now": now, "limit": limit})
     due = [Due(row, _plan(row, now)) for row in rows]
-    written = await write_fires(tx, due, rules, now, takers, ticker) if due else Written()
+    written = await write_fires(tx, due, rules, now, takers, ticker, advance=True) if due else Written()
     exhausted = [each for each in due if _is_exhausted(each, rules)]
-    advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
-    if advanced:
-        await tx.run_many("advance_trigger", [_advance(each) for each in advanced])
-    if exhausted:
-        await _drop(tx, exhausted, written.jobs)
+    missed = [_namesake(each.row, written.jobs) for each in exhausted if not each.plan.fires]
+    await forget_versions(tx, [job.id for job in missed if job])  # what never ran has left nothing to be kept
     next_due = await tx.fetch_one("next_due", {"ticker": ticker})
     return Fired(
         triggers=len(rows),
@@ -105,6 +103,7 @@ async def fire_due(
         skipped=written.skipped,
         exhausted=tuple(each.row["name"] for each in exhausted),
         claimed=written.claimed,
+        late_us=tuple(now - row["next_fire_at"] for row in rows),
     )
 
 
@@ -115,8 +114,10 @@ async def write_fires(
     now: Moment,
     takers: Mapping[str, Taker] = NO_TAKERS,
     ticker: str = "",
+    *,
+    advance: bool = False,
 ) -> Written:
-    """The ledger rows and the runs of many triggers."""
+    """The ledger rows and the runs of many triggers; `advance`: and the triggers' next instants."""
     ids = [each.row["id"] for each in due]
     flows = await _lock_flows(tx, due, rules)
     if ticker:
@@ -136,7 +137,7 @@ async def write_fires(
         fires += [skip_row(trigger, skip, next(numbers), now) for skip in each.plan.skips]
         skipped += [(trigger, from_datetime(skip.last), skip.reason) for skip in each.plan.skips]
         told += _told(trigger, each.plan.skips) if chosen.drop_exhausted and each.plan.skips else []
-        in_turn = False
+        in_turn, lone, last = False, bool(ticker) and len(each.plan.fires) == 1, _is_exhausted(each, rules)
         for fire_at in each.plan.fires:
             fire_id = next(numbers)
             fire = fire_row(trigger, fire_at, fire_id, now)
@@ -158,11 +159,14 @@ async def write_fires(
             )
             outcome = skipped_row(planned)
             in_turn = in_turn or (chosen.drop_exhausted and not outcome)
-            fires.append(fire | outcome)
-            new += [new_run(trigger, run, fire_at, fire_id, room.taker_of(run)) for run in planned]
+            fires.append(fire | outcome if outcome else fire)
+            new += [
+                new_run(each.row, run, fire_at, fire_id, room.taker_of(run), lone=lone, last=last) for run in planned
+            ]
             if outcome and chosen.drop_exhausted:
                 told.append(over_cap(trigger, fire_at, outcome["reason"]))
-    inserted = await insert_runs_with_moves(tx, new, now, besides={"insert_fire": fires})
+    besides: dict[str, Sequence[Values]] = {"insert_fire": fires, **(_advanced(due, rules, jobs) if advance else {})}
+    inserted = await insert_runs_with_moves(tx, new, now, besides=besides)
     await insert_flow_runs(tx, starts, jobs, counted, now)
     await tell_of_skips(tx, [each for each in skipped if each[0]["namespace"] == CHAINS], now)
     claimed = tuple(each.claimed for each in inserted if each.claimed)
@@ -193,12 +197,15 @@ def _is_exhausted(due: Due, rules: Mapping[str, FireRules]) -> bool:
     return due.plan.next_at is None and rules.get(due.row["namespace"], GUARDED).drop_exhausted
 
 
-async def _drop(tx: Tx, exhausted: Sequence[Due], jobs: JobsByPlace) -> None:
-    """The triggers, and the jobs of the same names. What never ran has left nothing to be kept, either."""
-    found = {each.row["id"]: _namesake(each.row, jobs) for each in exhausted}
-    missed = [found[each.row["id"]] for each in exhausted if not each.plan.fires]
-    await delete_with_jobs(tx, sorted(found), [job.id for job in found.values() if job])
-    await forget_versions(tx, [job.id for job in missed if job])
+def _advanced(due: Sequence[Due], rules: Mapping[str, FireRules], jobs: JobsByPlace) -> dict[str, list[Values]]:
+    """For `run_together`: the triggers that go on; and those that do not, with the jobs of the same names."""
+    exhausted = [each.row for each in due if _is_exhausted(each, rules)]
+    advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
+    dropped = [job.id for row in exhausted if (job := _namesake(row, jobs))]
+    return {
+        "advance_trigger": [_advance(each) for each in advanced],
+        **gone_with_jobs(sorted(row["id"] for row in exhausted), dropped),
+    }
 
 
 def _namesake(trigger: Row, jobs: JobsByPlace) -> Job | None:
@@ -266,17 +273,23 @@ async def _lock_flows(tx: Tx, due: Sequence[Due], rules: Mapping[str, FireRules]
 
 async def _of_program(tx: Tx, due: Sequence[Due]) -> tuple[Mapping[int, Sequence[Action]], JobsByPlace]:
     """A program's trigger has one action: the job of its own name, which nobody changes while the trigger is held."""
-    row, names = due[0].row, [each.row["name"] for each in due]
-    rows = await tx.fetch(
-        "hold_jobs_by_names", {"org_id": row["org_id"], "namespace": row["namespace"], "names": names}
-    )
+    place = {"org_id": due[0].row["org_id"], "namespace": due[0].row["namespace"]}
+    fresh, others = _by_age(due)
+    rows = [*await tx.fetch("jobs_by_names", {**place, "names": fresh})] if fresh else []
+    rows += await tx.fetch("hold_jobs_by_names", {**place, "names": others}) if others else []
     actions = {each.row["id"]: (Action(target=Target.JOB, name=each.row["name"]),) for each in due}
-    return actions, JobsByPlace.of_jobs(job_of(found) for found in rows)
+    return actions, JobsByPlace.of_jobs(job_to_start(found) for found in rows)
+
+
+def _by_age(due: Sequence[Due]) -> tuple[list[str], list[str]]:
+    """Names of triggers that have never fired, and of those that have. What starts for the first time is alone."""
+    fresh = [each.row["name"] for each in due if each.row["version"] == 1]
+    return fresh, [each.row["name"] for each in due if each.row["version"] != 1]
 
 
 async def _counted(tx: Tx, due: Sequence[Due], jobs: JobsByPlace) -> dict[int, Tally]:
     """A program's job is started by its trigger alone: where that has never fired, there is nothing to count."""
-    fresh = {each.row["name"] for each in due if each.row["version"] == 1}
+    fresh = set(_by_age(due)[0])
     counted = {job.id: Tally() for job in jobs.every if job.name in fresh}
     return counted | await tallies(tx, [job for job in jobs.every if job.name not in fresh])
 

@@ -21,6 +21,7 @@ from waterclock.domain.flow import (
     resume,
 )
 from waterclock.domain.moment import Moment
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.role import Role
 from waterclock.domain.run import RunState
 from waterclock.domain.trigger import FireRules, Target
@@ -29,6 +30,7 @@ from waterclock.stores.ops.advancing import Advance, Driver, node_row
 from waterclock.stores.ops.flow_rows import fired_text, flow_of, flow_run_of, graph_text
 from waterclock.stores.ops.flows import triggers_of_flow
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
+from waterclock.stores.ops.quotas import keep_quota
 from waterclock.stores.ops.repeats import remember
 from waterclock.stores.ops.rows import dumped
 
@@ -69,6 +71,7 @@ async def start_flow_run(
     standing = (await remember(tx, {digest: wire_id}, now))[digest] if digest else wire_id
     if standing != wire_id:
         return standing
+    await keep_quota(tx, org_id=org_id, user=requested_by, kind=QuotaKind.LIVE_RUNS)
     flow = await _admitting(tx, org_id, namespace, name)
     start = FlowStart(
         flow=flow,

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.flow import Flow, Graph
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.role import Role, roles_text
 from waterclock.domain.trigger import Trigger
 from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.flow_rows import flow_of, graph_text
+from waterclock.stores.ops.quotas import keep_owners_quota
 from waterclock.stores.ops.rows import dumped
 from waterclock.stores.ops.trigger_reading import with_parts
 
@@ -41,6 +43,7 @@ async def create_flow(
     key = {"org_id": org_id, "namespace": namespace, "name": name}
     if await tx.fetch_one("flow_by_name", key):
         raise AlreadyExists("workflow", name)
+    await keep_owners_quota(tx, org_id=org_id, namespace=namespace, owner=owner, kind=QuotaKind.WORKFLOWS)
     now = await tx.now()
     (flow_id,) = await tx.numbers(Kind.FLOW, 1)
     row = {

@@ -8,9 +8,11 @@ from waterclock.domain.admission import Tally
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
 from waterclock.domain.moment import Moment
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.trigger import TriggerState
 from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.quotas import keep_owners_quota
 from waterclock.stores.ops.rows import dumped, job_of
 from waterclock.stores.ops.waiting import oldest_waiting, start_waiting
 
@@ -49,6 +51,7 @@ async def create_job(
 ) -> Job:
     if await tx.fetch_one("job_by_name", {"org_id": org_id, "namespace": namespace, "name": name}):
         raise AlreadyExists("job", name)
+    await keep_owners_quota(tx, org_id=org_id, namespace=namespace, owner=owner, kind=QuotaKind.JOBS)
     now = await tx.now()
     (job_id,) = await tx.numbers(Kind.JOB, 1)
     await tx.run(

@@ -11,7 +11,7 @@ from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.library import LibraryJob, StoredJob
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Row, Topic, Tx
-from waterclock.stores.ops.dropping import delete_with_jobs, forget_versions
+from waterclock.stores.ops.dropping import forget_versions, gone_with_jobs
 from waterclock.stores.ops.library_changing import change_jobs, going_on
 from waterclock.stores.ops.library_reading import (
     has_server,
@@ -70,7 +70,7 @@ async def remove_library_jobs(tx: Tx, *, namespace: str, names: Sequence[str] | 
     triggers = await lock_triggers(tx, namespace, names)
     if triggers:
         job_ids = sorted(row["id"] for row in await _hold_jobs(tx, namespace, triggers))
-        await delete_with_jobs(tx, [row["trigger_id"] for row in triggers], job_ids)
+        await tx.run_together(gone_with_jobs([row["trigger_id"] for row in triggers], job_ids))
         await forget_versions(tx, job_ids)
     found = {row["name"] for row in triggers}
     return sorted(found) if names is None else [name for name in dict.fromkeys(names) if name in found]

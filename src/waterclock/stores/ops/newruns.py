@@ -7,8 +7,10 @@ from typing import Final
 
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.gate import Probing
-from waterclock.domain.job import Job
+from waterclock.domain.job import Job, JobSpec
 from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.outcome import Lone
+from waterclock.domain.placement import asked_mb
 from waterclock.domain.run import ENDED, LIVE, Attempt, RunState, attempt_wire_id, run_wire_id
 from waterclock.stores.base import Kind, Topic, Tx, Values
 from waterclock.stores.ops.moves import Moves
@@ -18,9 +20,9 @@ from waterclock.stores.ops.rows import dumped
 NOTHING_ELSE: Final[Mapping[str, Sequence[Values]]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class NewRun:
-    """A run as decided, before it has a number."""
+    """A run as decided, before it has a number. Not frozen, as `Attempt` is not."""
 
     org_id: int
     namespace: str
@@ -49,6 +51,8 @@ class NewRun:
     probe_until: Moment | None = None
     wire_id: str = ""  # made when it is inserted, where the caller has not told it already
     taker: Taker | None = None  # who runs it, where that is known already
+    lone: bool = False  # nothing will wait for its end
+    last: bool = False  # its job goes with the fire that starts it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,7 @@ async def _numbered(
     numbers = iter(await tx.numbers(Kind.RUN, 2 * len(new)))
     entropy = secrets.token_bytes(26 * len(new))
     inserted: list[Inserted] = []
+    settled: dict[tuple[int, int], Values] = {}
     runs: list[Values] = []
     attempts: list[Values] = []
     for index, run in enumerate(new):
@@ -95,7 +100,11 @@ async def _numbered(
         inserted.append(
             Inserted(run_id=run_id, attempt_id=attempt_id, wire_id=wire_id, state=run.state, claimed=claimed)
         )
-        runs.append(_run_row(run, run_id, wire_id, now))
+        spec = run.job.spec if run.job else None
+        key = (id(spec), id(run.probing))  # both live as long as this call
+        if key not in settled:
+            settled[key] = _settled(spec, run.probing)
+        runs.append(_run_row(run, run_id, wire_id, settled[key], now))
         if run.state is not RunState.SKIPPED:
             attempts.append(_attempt_row(run, runs[-1], attempt_id, now))
             moves.add(run.org_id, attempt_id, None, run.state, run.message)
@@ -105,9 +114,9 @@ async def _numbered(
     return inserted, {"insert_run": runs, "insert_attempt": attempts, **raised(started)}
 
 
-def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, object]:
-    spec = run.job.spec if run.job else None
+def _run_row(run: NewRun, run_id: int, wire_id: str, settled: Values, now: Moment) -> dict[str, object]:
     return {
+        **settled,
         "id": run_id,
         "run_at": run.run_at,
         "org_id": run.org_id,
@@ -116,7 +125,6 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
         "job_id": run.job.id if run.job else None,
         "job_name": run.job_name,
         "job_version": run.job.version if run.job else None,
-        "kind": spec.kind if spec else "",
         "owner": run.owner,
         "requested_by": run.requested_by,
         "fire_id": run.fire_id,
@@ -130,15 +138,12 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
         "state": run.state,
         "wait_reason": run.wait_reason,
         "message": run.message,
-        "queue": spec.queue if spec else "default",
-        "labels": ",".join(spec.labels) if spec else "",
         "role": run.role,
         "arguments": dumped(run.arguments) if run.arguments else "{}",
         "settings": dumped(run.settings) if run.settings else "{}",
         "attempts": 1,
-        **_retries(run),
-        "timeout_seconds": run.timeout_seconds or (spec.timeout_seconds if spec else None),
-        "notify_after_seconds": run.notify_after_seconds or (spec.notify_after_seconds if spec else None),
+        "timeout_seconds": run.timeout_seconds or settled["timeout_seconds"],
+        "notify_after_seconds": run.notify_after_seconds or settled["notify_after_seconds"],
         "probe_until": run.probe_until,
         "created_at": now,
         "ended_at": now if run.state in ENDED else None,
@@ -146,13 +151,22 @@ def _run_row(run: NewRun, run_id: int, wire_id: str, now: Moment) -> dict[str, o
     }
 
 
-def _retries(run: NewRun) -> dict[str, object]:
-    if run.probing:
-        return _tries(run.probing.tolerates, run.probing.every_seconds)
-    if run.job:
-        spec = run.job.spec
-        return _tries(spec.retries, spec.retry_delay_seconds, doubles=spec.retry_doubles)
-    return _tries(0, 0)
+def _settled(spec: JobSpec | None, probing: Probing | None) -> dict[str, object]:
+    """What is the same in all runs of a job."""
+    if probing:
+        tries = _tries(probing.tolerates, probing.every_seconds)
+    elif spec:
+        tries = _tries(spec.retries, spec.retry_delay_seconds, doubles=spec.retry_doubles)
+    else:
+        tries = _tries(0, 0)
+    return {
+        "kind": spec.kind if spec else "",
+        "queue": spec.queue if spec else "default",
+        "labels": ",".join(spec.labels) if spec else "",
+        "timeout_seconds": spec.timeout_seconds if spec else None,
+        "notify_after_seconds": spec.notify_after_seconds if spec else None,
+        **tries,
+    }
 
 
 def _tries(retries: int, delay_seconds: float, *, doubles: bool = False) -> dict[str, object]:
@@ -175,6 +189,7 @@ def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: M
         "queue": row["queue"],
         "labels": row["labels"],
         "role": run.role,
+        "memory_mb": asked_mb(run.job.spec.limits) if run.job else 0,
         "message": run.message,
         "created_at": now,
         "ended_at": row["ended_at"],
@@ -237,4 +252,5 @@ def _claimed(run: NewRun, run_id: int, attempt_id: int, wire_id: str, now: Momen
         arguments=run.arguments,
         settings=run.settings,
     )
-    return Claimed(attempt=attempt, spec=job.spec)
+    lone = Lone(run.org_id, run_id, run.run_at, job.id, None if run.last else job.version) if run.lone else None
+    return Claimed(attempt=attempt, spec=job.spec, lone=lone)

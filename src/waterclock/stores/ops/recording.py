@@ -8,6 +8,7 @@ from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
+from waterclock.stores.ops.lone_ends import end_lone, is_lone
 from waterclock.stores.ops.reach import Reach, lock_jobs_alone, lock_reach
 
 
@@ -18,17 +19,22 @@ async def record(
     outcomes: Sequence[Outcome],
     rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE,
     alone: bool = False,
+    carefully: bool = False,
 ) -> frozenset[int]:
     """Those of the beginnings that are not the caller's any more. What has begun and ended is written once, not twice.
 
     The jobs are locked before the attempts, as everybody does: `begin` and then `end_attempts` would wait in a circle
     with a stop of the same runs. `alone`: these runs are in no flow, nobody watches their jobs, and no action follows.
+    `Contested` where it took an end for lone that is not: then it must be called again, `carefully`.
     """
     begun = {beginning.attempt_id: beginning for beginning in beginnings}
     whole = [
         replace(outcome, beginning=begun.pop(outcome.attempt_id)) if outcome.attempt_id in begun else outcome
         for outcome in outcomes
     ]
+    if alone and not carefully and not begun and all(map(is_lone, whole)):
+        await end_lone(tx, whole)
+        return frozenset()
     reach = await _lock(tx, whole, rules, alone=alone) if whole else None
     lost = await begin(tx, list(begun.values())) if begun else frozenset()
     if reach:

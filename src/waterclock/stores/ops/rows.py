@@ -9,6 +9,7 @@ from typing import Any, Final, cast
 import orjson
 
 from waterclock.domain.job import Job, JobSpec
+from waterclock.domain.labels import plain_set
 from waterclock.domain.planning import Misfire, Policy
 from waterclock.domain.run import Attempt, RunState
 from waterclock.domain.schedule import Schedule, from_json
@@ -27,6 +28,7 @@ from waterclock.domain.trigger import (
 )
 from waterclock.stores.base import Row
 
+NOTHING: Final[Mapping[str, Any]] = {}
 _SPEC_FIELDS: Final = frozenset(field.name for field in fields(JobSpec))
 _ATTEMPT_FIELDS: Final = tuple(
     field.name for field in fields(Attempt) if field.name not in {"state", "arguments", "settings"}
@@ -52,7 +54,7 @@ def loaded(text: str | None) -> dict[str, Any]:
 def spec_of(text: str) -> JobSpec:
     """Versions never change, so neither does what is read from one. Fields of a newer release are passed over."""
     given = {name: value for name, value in loaded(text).items() if name in _SPEC_FIELDS}
-    given["labels"] = tuple(given.get("labels", ()))
+    given["labels"] = plain_set(given.get("labels", ()))  # an earlier release kept them as they were given
     return JobSpec(**given)
 
 
@@ -76,6 +78,15 @@ def misfire_of(text: str) -> Misfire:
 
 
 def job_of(row: Row) -> Job:
+    return _job(row, definition=loaded(row["definition"]), tags=loaded(row["tags"]))
+
+
+def job_to_start(row: Row) -> Job:
+    """Without definition and tags: a run needs neither, and thousands may be due."""
+    return _job(row, definition=NOTHING, tags=NOTHING)
+
+
+def _job(row: Row, *, definition: Mapping[str, object], tags: Mapping[str, str]) -> Job:
     return Job(
         id=row["id"],
         org_id=row["org_id"],
@@ -84,8 +95,8 @@ def job_of(row: Row) -> Job:
         owner=row["owner"],
         version=row["version"],
         spec=spec_of(row["spec"]),
-        definition=loaded(row["definition"]),
-        tags=loaded(row["tags"]),
+        definition=definition,
+        tags=tags,
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

@@ -6,13 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
-from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, WaterclockError
+from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, QuotaExceeded, WaterclockError
 from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
 from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs_with_moves
+from waterclock.stores.ops.quotas import exceeded, keep_quota, run_quotas
 from waterclock.stores.ops.repeats import forget, remember
 from waterclock.stores.ops.room import Ceilings, live_runs
 from waterclock.stores.ops.rows import job_of
@@ -40,12 +42,15 @@ class StartCall:
     requested_by: str
     request: RunRequest
     digest: str | None = None  # of a call that its client may repeat, and that must count once
+    is_limited: bool = False  # somebody in the organisation has a quota of live runs
 
 
 async def start_runs(
-    tx: Tx, *, org_id: int, namespace: str, requested_by: str, requests: Sequence[RunRequest]
+    tx: Tx, *, org_id: int, namespace: str, requested_by: str, requests: Sequence[RunRequest], is_limited: bool = False
 ) -> list[Inserted]:
     """All of them or, where one is refused, none."""
+    if is_limited:
+        await keep_quota(tx, org_id=org_id, user=requested_by, kind=QuotaKind.LIVE_RUNS, more=len(requests))
     found = await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted({r.job_name for r in requests}))
     held = await hold_jobs(tx, {job.id: job for job in found.values()})
     jobs = {job.name: job for job in held.values()}
@@ -75,16 +80,23 @@ async def _start_fresh(
     tx: Tx, calls: Mapping[str, StartCall], wire_ids: Mapping[str, str], now: Moment
 ) -> dict[str, WaterclockError]:
     """Those that were refused, and why; of the others there is a run now."""
+    quotas = await run_quotas(tx, [(call.org_id, call.requested_by) for call in calls.values() if call.is_limited])
     jobs, ceilings = await _held(tx, calls.values())
     wanted = {key: jobs.of(call.org_id, call.namespace).get(call.request.job_name) for key, call in calls.items()}
     counted = await live_runs(tx, [job for job in wanted.values() if job], ceilings)
     refused: dict[str, WaterclockError] = {}
     new = []
     for key, call in calls.items():
+        who = (call.org_id, call.requested_by)
         try:
+            if (quota := quotas.get(who)) and quota.is_used_up:
+                raise exceeded(quota)
             new.append(_admitted(wanted[key], call.request, call.requested_by, counted, now, wire_ids[key]))
-        except (NotFound, ConcurrentRunsExceeded) as refusal:
+        except (NotFound, ConcurrentRunsExceeded, QuotaExceeded) as refusal:
             refused[key] = refusal
+        else:
+            if quota:
+                quotas[who] = quota.with_one_more()
     await insert_runs_with_moves(tx, new, now)
     return refused
 

@@ -6,7 +6,8 @@ from typing import Final
 from waterclock.domain.errors import AlreadyExists, NotAllowed, NotFound
 from waterclock.domain.flow import starts_flow
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
-from waterclock.domain.planning import Moments
+from waterclock.domain.planning import Moments, let_go
+from waterclock.domain.quota import QuotaKind
 from waterclock.domain.trigger import (
     Action,
     Condition,
@@ -20,9 +21,11 @@ from waterclock.domain.trigger import (
 )
 from waterclock.stores.base import Kind, Topic, Tx
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
+from waterclock.stores.ops.fire_rows import skip_row
 from waterclock.stores.ops.firing import Due, write_fires
 from waterclock.stores.ops.flows import triggers_of_flow
 from waterclock.stores.ops.jobs import get_jobs
+from waterclock.stores.ops.quotas import keep_owners_quota
 from waterclock.stores.ops.repeats import was_done
 from waterclock.stores.ops.rows import action_row, condition_row, dumped, fire_of, schedule_of, trigger_of
 from waterclock.stores.ops.stopping import stop_by_ids
@@ -49,6 +52,7 @@ async def create_trigger(
     key = {"org_id": org_id, "namespace": namespace, "name": name}
     if await tx.fetch_one("trigger_by_name", key):
         raise AlreadyExists("trigger", name)
+    await keep_owners_quota(tx, org_id=org_id, namespace=namespace, owner=owner, kind=QuotaKind.TRIGGERS)
     await _fits_flow(tx, org_id, namespace, name, spec)
     await _jobs_must_exist(tx, org_id, namespace, spec)
     now = await tx.now()
@@ -91,6 +95,7 @@ async def update_trigger(
     await _jobs_must_exist(tx, org_id, namespace, spec)
     now = await tx.now()
     running = trigger.state is TriggerState.RUNNING
+    await _let_go(tx, trigger, now, "redefined before it fired")
     row = {
         **_spec_row(spec),
         "id": trigger.id,
@@ -151,6 +156,7 @@ async def stop_trigger(
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)
     now = await tx.now()
+    await _let_go(tx, trigger, now, "stopped before it fired")
     await _move(tx, trigger, TriggerState.STOPPED, None, now)
     if stop_runs:
         rows = await tx.fetch("live_attempt_ids_of_trigger", {"trigger_id": trigger.id})
@@ -161,6 +167,7 @@ async def stop_trigger(
 async def delete_trigger(tx: Tx, *, org_id: int, namespace: str, name: str, allow: Rule) -> Trigger:
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
     allow(trigger)
+    await _let_go(tx, trigger, await tx.now(), "deleted before it fired")
     await _delete_parts(tx, trigger)
     await tx.run("delete_trigger", {"id": trigger.id, "was": trigger.version})
     return trigger
@@ -257,6 +264,16 @@ async def _jobs_must_exist(tx: Tx, org_id: int, namespace: str, spec: TriggerSpe
     for name in names:
         if name not in found or found[name].id not in kept:
             raise NotFound("job", name)
+
+
+async def _let_go(tx: Tx, trigger: Trigger, now: Moment, reason: str) -> None:
+    """What is due and has not fired yet never will: the ledger says so, and why."""
+    schedule, due = row_schedule(trigger.spec), trigger.next_fire_at
+    if schedule is None or due is None or due > now:
+        return
+    (number,) = await tx.numbers(Kind.RUN, 1)
+    key = {name: getattr(trigger, name) for name in ("id", "org_id", "name", "generation")}
+    await tx.run("insert_fire", skip_row(key, let_go(schedule_of(schedule), due, now, reason), number, now))
 
 
 async def _move(tx: Tx, trigger: Trigger, state: TriggerState, next_fire_at: Moment | None, now: Moment) -> None:

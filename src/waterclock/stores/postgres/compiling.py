@@ -82,7 +82,19 @@ def _guarded(where: str) -> str:
     return " AND ".join([*keys, *([f"CASE WHEN {' AND '.join(guards)} THEN TRUE END"] if guards else [])])
 
 
-def varying_names(columns: Mapping[str, list[object]]) -> frozenset[str]:
-    """The parameters that are not the same in all rows: at least one."""
-    found = frozenset(name for name, column in columns.items() if column.count(column[0]) != len(column))
-    return found or frozenset(list(columns)[:1])
+@cache
+def key_names(name: str) -> frozenset[str]:
+    """The parameters by which an update finds its rows.
+
+    They are given for each row, also where all rows share one of them: a planner that is told one time for all of them
+    goes through the whole index for that time.
+    """
+    update = _UPDATE.fullmatch(worded(POSTGRES, statements(POSTGRES.name)[name]))
+    parts = update["where"].split(" AND ") if update else []
+    return frozenset(found for part in parts if part.startswith(_KEYS) for found in parameters(part))
+
+
+def varying_names(name: str, columns: Mapping[str, list[object]]) -> frozenset[str]:
+    """The parameters of a statement that are not the same in all rows, and its keys: at least one."""
+    found = {each for each, column in columns.items() if column.count(column[0]) != len(column)}
+    return frozenset(found | key_names(name) or list(columns)[:1])

@@ -18,7 +18,11 @@ DRIVER_ERRORS: Final = (
     TimeoutError,
 )
 
-_ROLLED_BACK: Final = (asyncpg.SerializationError, asyncpg.DeadlockDetectedError)
+_ROLLED_BACK: Final = (
+    asyncpg.SerializationError,
+    asyncpg.DeadlockDetectedError,
+    asyncpg.InvalidCachedStatementError,  # a newer version added a column under it: the next time it is prepared anew
+)
 _BUSY: Final = (asyncpg.LockNotAvailableError, asyncpg.QueryCanceledError, asyncpg.InsufficientResourcesError)
 _LOST: Final = (
     OSError,

@@ -6,7 +6,7 @@ from typing import Any, Final
 import asyncpg
 
 from waterclock.stores.dialect import POSTGRES
-from waterclock.stores.migrations import BOOK, migrations
+from waterclock.stores.migrations import BOOK, TAKEN, is_newer, migrations
 from waterclock.stores.views import PRESENT, refresh_views, schedulerdb
 
 LOCK: Final = 7_722_031_004_471_193  # any number that nobody else takes
@@ -20,7 +20,8 @@ async def migrate(connection: Any) -> Sequence[str]:
         await connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})", timeout=PATIENCE_SECONDS)
         neighbour = await _neighbour(connection)
         await connection.execute(BOOK)
-        taken = {row["version"] for row in await connection.fetch("SELECT version FROM schema_migrations")}
+        taken = {row["version"]: row["name"] for row in await connection.fetch(TAKEN)}
+        newer = is_newer(taken)
         names = []
         for step in migrations(POSTGRES):
             if step.version not in taken:
@@ -29,6 +30,8 @@ async def migrate(connection: Any) -> Sequence[str]:
                 values = (step.version, step.name, len(step.statements))
                 await connection.execute("INSERT INTO schema_migrations VALUES ($1, $2, $3)", *values)
                 names.append(step.name)
+        if newer:
+            return names
         statements = refresh_views(POSTGRES, None if names else await connection.fetchval(PRESENT))
         for statement in statements:
             await connection.execute(statement, timeout=PATIENCE_SECONDS)

@@ -130,7 +130,7 @@ class PostgresSession:
             statement = compiled(name)
             return statement, [rows[0][each] for each in statement.names]
         columns = {each: [row[each] for row in rows] for each in compiled(name).names}
-        varying = varying_names(columns)
+        varying = varying_names(name, columns)
         statement = batched(name, await self._types(name), varying)
         return statement, [columns[each] if each in varying else columns[each][0] for each in statement.names]
 

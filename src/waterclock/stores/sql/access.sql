@@ -5,21 +5,24 @@ INSERT INTO organisations (id, account, name, created_at) VALUES (:id, :account,
 SELECT id, account, name FROM organisations WHERE id = :id
 
 -- name: insert_user
-INSERT INTO users (id, org_id, name, role, created_at) VALUES (:id, :org_id, :name, :role, :created_at)
+INSERT INTO users (id, org_id, name, role, works, created_at, disabled_at)
+VALUES (:id, :org_id, :name, :role, :works, :created_at, :disabled_at)
 
 -- name: user_by_name
-SELECT u.id, u.org_id, o.account, u.name, u.role FROM users u JOIN organisations o ON o.id = u.org_id
-WHERE u.org_id = :org_id AND u.name = :name AND u.disabled_at IS NULL
+SELECT u.id, u.org_id, o.account, u.name, CASE WHEN u.works = 1 THEN 'worker' ELSE u.role END AS role
+FROM users u JOIN organisations o ON o.id = u.org_id
+WHERE u.org_id = :org_id AND u.name = :name AND (u.disabled_at IS NULL OR u.works = 1)
 
 -- name: users_of_org
-SELECT u.id, u.org_id, o.account, u.name, u.role FROM users u JOIN organisations o ON o.id = u.org_id
-WHERE u.org_id = :org_id AND u.disabled_at IS NULL ORDER BY u.name
+SELECT u.id, u.org_id, o.account, u.name, CASE WHEN u.works = 1 THEN 'worker' ELSE u.role END AS role
+FROM users u JOIN organisations o ON o.id = u.org_id
+WHERE u.org_id = :org_id AND (u.disabled_at IS NULL OR u.works = 1) ORDER BY u.name
 
 -- name: count_users
 SELECT COUNT(*) AS count FROM users
 
 -- name: update_user_role
-UPDATE users SET role = :role WHERE id = :id
+UPDATE users SET role = :role, works = :works, disabled_at = :disabled_at WHERE id = :id
 
 -- name: delete_user
 DELETE FROM users WHERE id = :id
@@ -30,11 +33,12 @@ VALUES (:id, :org_id, :user_id, :group_id, :sealed_secret, :created_at)
 
 -- name: live_access_key
 -- A revoked key, or one of a disabled user, or for a group its user has left, is as unknown as one that never was.
-SELECT k.id AS key_id, k.sealed_secret, u.id, u.org_id, o.account, u.name, u.role, g.name AS group_name
+SELECT k.id AS key_id, k.sealed_secret, u.id, u.org_id, o.account, u.name, CASE WHEN u.works = 1 THEN 'worker' ELSE u.role END AS role,
+  g.name AS group_name
 FROM access_keys k JOIN users u ON u.id = k.user_id JOIN organisations o ON o.id = u.org_id
 LEFT JOIN group_members m ON m.group_id = k.group_id AND m.user_id = k.user_id
 LEFT JOIN user_groups g ON g.id = m.group_id
-WHERE k.id = :id AND k.revoked_at IS NULL AND u.disabled_at IS NULL AND (k.group_id IS NULL OR g.id IS NOT NULL)
+WHERE k.id = :id AND k.revoked_at IS NULL AND (u.disabled_at IS NULL OR u.works = 1) AND (k.group_id IS NULL OR g.id IS NOT NULL)
 
 -- name: access_keys_of_user
 SELECT k.id, g.name AS group_name, k.created_at, k.revoked_at
@@ -51,12 +55,13 @@ INSERT INTO tokens (id, org_id, user_id, group_id, name, digest, created_at, exp
 VALUES (:id, :org_id, :user_id, :group_id, :name, :digest, :created_at, :expires_at)
 
 -- name: live_token
-SELECT u.id, u.org_id, o.account, u.name, u.role, g.name AS group_name
+SELECT u.id, u.org_id, o.account, u.name, CASE WHEN u.works = 1 THEN 'worker' ELSE u.role END AS role,
+  g.name AS group_name
 FROM tokens t JOIN users u ON u.id = t.user_id JOIN organisations o ON o.id = u.org_id
 LEFT JOIN group_members m ON m.group_id = t.group_id AND m.user_id = t.user_id
 LEFT JOIN user_groups g ON g.id = m.group_id
 WHERE t.digest = :digest AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > :now)
-  AND u.disabled_at IS NULL AND (t.group_id IS NULL OR g.id IS NOT NULL)
+  AND (u.disabled_at IS NULL OR u.works = 1) AND (t.group_id IS NULL OR g.id IS NOT NULL)
 
 -- name: tokens_of_user
 SELECT t.id, t.name, g.name AS group_name, t.created_at, t.expires_at, t.revoked_at

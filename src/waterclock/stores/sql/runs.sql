@@ -10,25 +10,50 @@ VALUES (:id, :run_at, :org_id, :namespace, :wire_id, :job_id, :job_name, :job_ve
 
 -- name: insert_attempt
 INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, node, host,
-  lease_until, due_at, queue, labels, role, message, created_at, ended_at, updated_at)
+  lease_until, due_at, queue, labels, role, memory_mb, message, created_at, ended_at, updated_at)
 VALUES (:id, :run_at, :run_id, :org_id, :namespace, :job_id, :number, :wire_id, :state, :fence, :node, :host,
-  :lease_until, :due_at, :queue, :labels, :role, :message, :created_at, :ended_at, :updated_at)
+  :lease_until, :due_at, :queue, :labels, :role, :memory_mb, :message, :created_at, :ended_at, :updated_at)
 
 -- name: attempts_to_claim
--- Up to :limit attempts for one node; rows that another node is claiming are passed over.
+-- Up to :limit attempts for one node; rows that another node is claiming are passed over. :org_id 0: of all.
 SELECT id, run_at FROM attempts
 WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
-  AND due_at <= :now
+  AND (org_id = :org_id OR :org_id = 0) AND due_at <= :now
 ORDER BY due_at, id LIMIT :limit {skip_locked}
+
+-- name: fitting_attempts_to_claim
+-- The same for a node that counts its memory. Where one that would fit if nothing else ran there has waited since before
+-- :aged, what came later and asks for memory is left alone: else small ones would take whatever becomes free, for ever.
+SELECT id, run_at, due_at, memory_mb FROM attempts
+WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
+  AND (org_id = :org_id OR :org_id = 0) AND due_at <= :now AND memory_mb <= :free_mb
+  AND (memory_mb = 0 OR due_at <= COALESCE((SELECT MIN(big.due_at) FROM attempts big
+    WHERE big.state = 'STARTING' AND big.node IS NULL AND big.queue IN :queues AND big.labels IN :labels
+      AND big.role IN :roles AND (big.org_id = :org_id OR :org_id = 0) AND big.due_at <= :aged
+      AND big.memory_mb > :free_mb AND big.memory_mb <= :memory_mb), :now))
+ORDER BY due_at, id LIMIT :limit {skip_locked}
+
+-- name: count_to_claim
+-- How many wait, up to :most: a node that is not alone takes its share of them.
+SELECT COUNT(*) AS count FROM (SELECT id FROM attempts
+  WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
+    AND (org_id = :org_id OR :org_id = 0) AND due_at <= :now LIMIT :most) waiting
 
 -- name: claim_attempts
 UPDATE attempts SET node = :node, host = :host, fence = fence + 1, lease_until = :lease_until, updated_at = :now
 WHERE id IN :ids AND state = 'STARTING' AND node IS NULL
 
 -- name: next_claim
--- When the next delayed attempt (a retry) becomes due.
+-- When the next delayed attempt (a retry) becomes due. What is due and was left for want of memory is no reason to come
+-- back at once: such a node asks for what becomes due :after now.
 SELECT MIN(due_at) AS due_at FROM attempts
 WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
+  AND (org_id = :org_id OR :org_id = 0) AND due_at > :after
+
+-- name: asked_of_attempts
+-- What attempts that nobody has claimed ask of their worker.
+SELECT id, org_id, queue, labels, role, memory_mb FROM attempts
+WHERE id IN :ids AND state = 'STARTING' AND node IS NULL AND due_at <= :now
 
 -- name: release_attempts
 -- Claimed, never handed to a runner: somebody else may have them. The fence has moved on.
@@ -79,7 +104,7 @@ FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at 
 
 -- name: lock_attempts
 SELECT a.id, a.run_id, a.run_at, a.org_id, a.namespace, a.job_id, a.number, a.wire_id, a.state, a.fence, a.node,
-  a.queue, a.labels, a.role
+  a.queue, a.labels, a.role, a.memory_mb
 FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
 
 -- name: lock_runs

@@ -10,7 +10,7 @@ from typing import Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Operation, Topic
-from waterclock.stores.sqlite.connecting import connect_reader
+from waterclock.stores.sqlite.connecting import connect_reader, roll_back
 from waterclock.stores.sqlite.migrating import migrate
 from waterclock.stores.sqlite.session import SqliteTx, drive
 from waterclock.stores.sqlite.writer import Writer
@@ -66,9 +66,9 @@ class SqliteDatabase:
         """In the event loop: pages that are in memory cost less than to wake another thread and to be woken by it."""
         if self._readers is None:
             return await self.write(operation, *args, **kwargs)
-        if self._at_hand is None:
-            self._at_hand = connect_reader(self.path, patience_seconds=0.0)
         try:
+            if self._at_hand is None:
+                self._at_hand = connect_reader(self.path, patience_seconds=0.0)
             return drive(operation(SqliteTx(self._at_hand, self.offset_us), *args, **kwargs))
         except sqlite3.OperationalError:  # somebody has the whole file for a moment: that is no wait for a loop
             return await self.read(operation, *args, **kwargs)
@@ -79,12 +79,13 @@ class SqliteDatabase:
     def _read(self, operation: Callable[[SqliteTx], Awaitable[T]]) -> T:
         """In a reader's thread, which keeps its connection."""
         connection = getattr(self._reading, "connection", None)
-        if connection is None:
-            connection = self._reading.connection = connect_reader(self.path)
-        connection.execute("BEGIN")
         try:
+            if connection is None:
+                connection = self._reading.connection = connect_reader(self.path)
+            connection.execute("BEGIN")
             return drive(operation(SqliteTx(connection, self.offset_us)))
         except sqlite3.Error as problem:
             raise Unavailable(f"SQLite: {problem}") from problem
         finally:
-            connection.execute("ROLLBACK")
+            if connection is not None:
+                roll_back(connection)

@@ -46,6 +46,8 @@ class SqliteTx:
             raise _meaning(problem, name, values) from problem
 
     async def run_many(self, name: str, rows: Sequence[Values]) -> int:
+        if len(rows) == 1:  # also one that is given a list
+            return await self.run(name, rows[0])
         sql, in_order = _positional(name)
         try:
             return self._connection.executemany(sql, map(in_order, rows)).rowcount

@@ -58,7 +58,8 @@ LEFT JOIN attempts a ON a.id = (
   WHERE n.flow_run_id = f.id AND x.started_at IS NOT NULL
   ORDER BY x.started_at DESC, x.id DESC LIMIT 1);
 
--- One row per node that lives. The numbers count them, main before bkp, so that there is a row 1 as there was before.
+-- One row per node that lives, but for those that only answer HTTP. The numbers count them, main before bkp, so that
+-- there is a row 1 as there was before.
 CREATE VIEW realtime_status AS
 SELECT
   ROW_NUMBER() OVER (ORDER BY CASE n.role WHEN 'bkp' THEN 1 ELSE 0 END, n.started_at, n.id) AS id,
@@ -75,7 +76,7 @@ SELECT
   {as_duty n.pid worker} AS pid_receiver,
   {as_duty {second n.heartbeat_at} worker} AS job_last_ping_time
 FROM nodes n
-WHERE {lives};
+WHERE {lives} AND n.duties <> 'api';
 
 CREATE VIEW schedulerMessage AS
 SELECT

@@ -105,7 +105,7 @@ SELECT
   5000 AS CHECKIN_INTERVAL
 FROM nodes n
 JOIN organisations o ON 1 = 1
-WHERE n.stopped_at IS NULL;
+WHERE n.stopped_at IS NULL AND n.duties <> 'api';
 
 -- Without a counterpart: always empty. Their columns are borrowed from others of the right type.
 

@@ -4,14 +4,14 @@ The due instants come from an oracle that shares nothing with the scheduler. Of 
 rows and the ends that it holds them to.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from itertools import pairwise
 from typing import Final, TypeVar
 
-from tests.acceptance.evidence import END, START, Mark
+from waterclock.chaos.evidence import END, START, Mark
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.run import ENDED, RunState
 
@@ -37,6 +37,8 @@ class History:
     marks: Sequence[Mark]
     read_at: Moment
     bound_us: int = 2 * SECOND  # a start that is missing for longer is lost
+    clock_error_us: int = 0  # how far the programs' clocks may be from the store's
+    late_bound_us: int | None = None  # a first start after more than this is late; None: lateness is a figure
     due: Mapping[str, Collection[Moment]] = field(default_factory=dict)
     perhaps: Mapping[str, Collection[Moment]] = field(default_factory=dict)  # due while it was switched on or off
     skipped: Mapping[str, Collection[tuple[Moment, Moment]]] = field(default_factory=dict)  # first and last instant
@@ -64,20 +66,22 @@ class History:
         """Without evidence: the store says why nothing ran."""
         return self.is_skipped(work, at) or at in self.failed.get(work, ())
 
-    def runs_of(self, work: str) -> int:
-        return len({mark.run for mark in self.starts if mark.work == work})
+    def runs(self) -> Mapping[str, int]:
+        """How many of each work left evidence."""
+        return Counter(work for work, _ in {(mark.work, mark.run) for mark in self.starts})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    lost: list[str]
-    double: list[str]
-    early: list[str]
-    overlap: list[str]
-    phantom: list[str]
-    state: list[str]
-    orphan: list[str]
-    late_us: list[int]  # of every first attempt: figures, no faults
+    lost: list[str] = field(default_factory=list)
+    double: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    overlap: list[str] = field(default_factory=list)
+    phantom: list[str] = field(default_factory=list)
+    state: list[str] = field(default_factory=list)
+    orphan: list[str] = field(default_factory=list)
+    late_us: list[int] = field(default_factory=list)  # of every first attempt: figures, no faults
 
     @property
     def faults(self) -> list[str]:
@@ -89,12 +93,13 @@ def check(history: History) -> Findings:
     return Findings(
         lost=[*_lost(history)],
         double=[*_double(history.starts)],
-        early=[f"{mark} started at {mark.at}" for mark in history.starts if mark.at < mark.fire_at],
+        early=[*_early(history)],
+        late=[*_late(history)],
         overlap=[*_overlap(history)],
         phantom=[*_phantom(history)],
         state=[*_state(history)],
         orphan=[f"a process of {run} lives" for run in history.alive],
-        late_us=[mark.at - mark.fire_at for mark in history.starts if mark.attempt == 0],
+        late_us=[mark.late_us for mark in history.starts if mark.attempt == 0],
     )
 
 
@@ -105,8 +110,9 @@ def _lost(history: History) -> Iterable[str]:
             is_over = at + history.bound_us < history.read_at
             if is_over and (work, at) not in ran and not history.is_accounted_for(work, at):
                 yield f"{work} of {at}"
+    runs = history.runs()
     for work, answer in history.calls.items():
-        if history.runs_of(work) < min(ALLOWED[answer]):
+        if runs.get(work, 0) < min(ALLOWED[answer]) and not history.failed.get(work):
             yield f"{work}: the call was {answer}, and nothing ran"
 
 
@@ -120,10 +126,25 @@ def _double(starts: Sequence[Mark]) -> Iterable[str]:
             yield " and ".join(map(str, same))
 
 
+def _early(history: History) -> Iterable[str]:
+    for mark in history.starts:
+        if mark.late_us < -history.clock_error_us:
+            yield f"{mark} started at {mark.at}"
+
+
+def _late(history: History) -> Iterable[str]:
+    """First attempts of what was due: a retry comes when it can, a call when it is made."""
+    if history.late_bound_us is None:
+        return
+    for mark in history.starts:
+        if mark.attempt == 0 and mark.work not in history.calls and mark.late_us > history.late_bound_us:
+            yield f"{mark} started {mark.late_us} us after its instant"
+
+
 def _overlap(history: History) -> Iterable[str]:
-    """Attempts of one run; instants of what must be alone. What left no end was killed: nobody knows when."""
-    ended = {mark.of: mark.at for mark in history.ends}
-    attempts = [(mark, _Span(mark.at, ended.get(mark.of, mark.at), str(mark))) for mark in history.starts]
+    """Attempts of one run; instants of what must be alone. Each surely lived until its last mark."""
+    seen = {attempt: max(mark.at for mark in marks) for attempt, marks in _by_attempt(history).items()}
+    attempts = [(mark, _Span(mark.at, seen[mark.of], str(mark))) for mark in history.starts]
     groups = [[span for _, span in same] for same in grouped(attempts, lambda each: each[0].run).values()]
     by_work = grouped(attempts, lambda each: each[0].work)
     for works in history.alone:
@@ -133,6 +154,10 @@ def _overlap(history: History) -> Iterable[str]:
         for before, after in pairwise(sorted(group, key=lambda span: span.start)):
             if after.start < before.end:
                 yield f"{after.what} began before the end of {before.what}"
+
+
+def _by_attempt(history: History) -> dict[tuple[str, int], list[Mark]]:
+    return grouped(history.marks, lambda mark: mark.of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +178,10 @@ def _phantom(history: History) -> Iterable[str]:
             yield f"{mark} was not due"
         if history.is_skipped(mark.work, mark.fire_at):
             yield f"{mark} ran though it was skipped"
+    runs = history.runs()
     for work, answer in history.calls.items():
-        if history.runs_of(work) > max(ALLOWED[answer]):
-            yield f"{work}: the call was {answer}, and {history.runs_of(work)} ran"
+        if runs.get(work, 0) > max(ALLOWED[answer]):
+            yield f"{work}: the call was {answer}, and {runs[work]} ran"
     begun = {mark.of for mark in history.starts}
     yield from (f"{mark} ended and never started" for mark in history.ends if mark.of not in begun)
 

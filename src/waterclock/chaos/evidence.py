@@ -1,4 +1,4 @@
-"""Evidence: what programs wrote about themselves, one line at their start and one at their end, into one file."""
+"""Evidence: what programs wrote about themselves, a line at their start and one at their end."""
 
 import json
 from dataclasses import dataclass
@@ -10,17 +10,20 @@ from waterclock.domain.moment import SECOND, Moment, from_datetime
 
 START: Final = "start"
 END: Final = "end"
+ALIVE: Final = "alive"  # a program that was told to may say so in between
 
 PROGRAM: Final = """
 import json, os, sys, time
 
 NAMES = ("run_id", "fire_time", "attempt", "fence", "role")
+PATH = {path!r}
+WORK = sys.argv[sys.argv.index("--work") + 1] if "--work" in sys.argv else {work!r}  # a call may name its own
 
 
 def mark(event):
     told = {{name: os.environ.get("WATERCLOCK_" + name.upper(), "") for name in NAMES}}
-    line = dict(told, event=event, work={work!r}, arguments=sys.argv[1:], at=time.time())
-    file = os.open({path!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+    line = dict(told, event=event, work=WORK, arguments=sys.argv[1:], at=time.time())
+    file = os.open(PATH, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666) if PATH else os.dup(1)
     os.write(file, json.dumps(line).encode() + b"\\n")
     os.close(file)
 
@@ -50,18 +53,25 @@ class Mark:
         """The attempt that it is about."""
         return self.run, self.attempt
 
+    @property
+    def late_us(self) -> int:
+        return self.at - self.fire_at
+
     def __str__(self) -> str:
         return f"{self.work} of {self.fire_at} ({self.run}, attempt {self.attempt}, fence {self.fence})"
 
 
-def program(work: str, path: Path, body: str = "") -> str:
-    """A Python script that leaves its marks in the file at `path`; one that is killed leaves no end."""
-    return PROGRAM.format(work=work, path=str(path), body=body)
+def program(work: str, path: Path | None, body: str = "") -> str:
+    """A Python script that leaves its marks in the file at `path`, or in its log; one that is killed leaves no end."""
+    return PROGRAM.format(work=work, path="" if path is None else str(path), body=body)
 
 
 def read(path: Path) -> list[Mark]:
-    """Of the lines that are whole: one may just be on its way."""
-    text = path.read_text() if path.exists() else ""
+    return parsed(path.read_text() if path.exists() else "")
+
+
+def parsed(text: str) -> list[Mark]:
+    """The lines that are whole: one may just be on its way."""
     return [_mark(json.loads(line)) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 

@@ -1,0 +1,209 @@
+"""`Work`, `Membership` and secrets over HTTP: all that a worker without a database asks, docs/decisions/0007."""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, TypeVar
+
+from waterclock import clock
+from waterclock.app.server_line import ServerLine
+from waterclock.domain.claim import Claimant, Claimed, Claims
+from waterclock.domain.errors import NotSent, ServerLost
+from waterclock.domain.masking import Masks
+from waterclock.domain.moment import Moment, seconds
+from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.run import Attempt
+from waterclock.faces.work_messages import (
+    Adopt,
+    Adopted,
+    AskSecrets,
+    Attempts,
+    Beat,
+    Claim,
+    Done,
+    GiveBack,
+    Leave,
+    Record,
+    Release,
+    Renew,
+    Stopping,
+    Taken,
+    Texts,
+    Values,
+    Woken,
+)
+from waterclock.stores.base import Topic
+from waterclock.stores.ops.nodes import Answer, Node, Pulse
+from waterclock.stores.ops.rows import storable
+from waterclock.stores.wakeups import Listeners
+
+T = TypeVar("T")
+
+WAKE_SECONDS: Final = 20  # a question about wake-ups waits as long for its answer
+GATHER_SECONDS: Final = 0.02  # between two of them: under a storm one look serves for many
+AGAIN_SECONDS: Final = 0.3
+MARGIN_SECONDS: Final = 0.05  # two clocks do not run at exactly the same pace
+BATCH_CHARACTERS: Final = 128 * 1024  # of ends in one call, which has room for a bookmark more: proxies take 1 MiB
+
+
+class HttpWork:
+    """One host's. What is asked twice is done once; a claim is not asked twice while the first may still be done."""
+
+    def __init__(self, line: ServerLine, host: str) -> None:
+        self._line = line
+        self._host = host
+        self._listeners = Listeners()
+        self._clock: tuple[Moment, float] | None = None  # the database's, and ours when we heard of it
+        self._doubt_until = 0.0  # until then a call that was given up may still be done
+        self._mark = ""
+
+    async def close(self) -> None:
+        await self._line.close()
+
+    # Membership
+
+    async def beat(self, node: Node, wall_us: int, pulse: Pulse) -> Answer:
+        answer = await self._line.ask("/beat", Beat(node=node, wall_us=wall_us, pulse=pulse), Answer)
+        self._clock = (wall_us - answer.skew_us, clock.monotonic())
+        return answer
+
+    async def leave(self, node_id: str) -> None:
+        await self._line.ask("/leave", Leave(host=self._host, node=node_id), Done)
+
+    def listen(self, topic: Topic, heard: Callable[[], None]) -> Callable[[], None]:
+        return self._listeners.add(topic, heard)
+
+    async def hear(self) -> None:
+        """One question about wake-ups, and those who listen are told of its answer."""
+        woken = await self._line.call(
+            "GET",
+            "/wake",
+            Woken,
+            query={"mark": self._mark, "seconds": WAKE_SECONDS} if self._mark else {"seconds": WAKE_SECONDS},
+            patience_seconds=WAKE_SECONDS,
+        )
+        self._mark = woken.mark
+        self._listeners.tell(Topic(each) for each in woken.topics if each in set(Topic))
+
+    # Claims
+
+    async def claim(self, claimant: Claimant, *, limit: int, ttl_seconds: float) -> Claims:
+        await self._no_doubt()
+        asked = Claim(claimant=claimant, limit=limit, ttl_seconds=ttl_seconds, until=self._until())
+        claims = await self._in_time("/claim", asked, Claims)
+        self._clock = (claims.now, clock.monotonic())
+        return claims
+
+    async def give_back(self, claimant: Claimant, besides: Collection[int]) -> None:
+        await self._no_doubt()
+        await self._in_time(
+            "/give-back", GiveBack(claimant=claimant, besides=tuple(besides), until=self._until()), Done
+        )
+
+    async def release(self, node: str, attempt_ids: Sequence[int]) -> None:
+        if attempt_ids:
+            asked = Release(host=self._host, node=node, attempt_ids=tuple(attempt_ids))
+            await self._line.ask("/release", asked, Done)
+
+    async def adopt(self, claimant: Claimant, *, ttl_seconds: float) -> Sequence[Claimed]:
+        """Until it is answered: who does not know what it holds cannot begin."""
+        asked = Adopt(claimant=claimant, ttl_seconds=ttl_seconds)
+        answer: Adopted | None = None
+        while answer is None:
+            try:
+                answer = await self._line.ask("/adopt", asked, Adopted)
+            except ServerLost:
+                await asyncio.sleep(AGAIN_SECONDS)
+        return answer.claimed
+
+    # What is held
+
+    async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        lost: set[int] = set()
+        for some, ends in _batches(beginnings, outcomes):
+            asked = Record(host=self._host, beginnings=some, outcomes=ends)
+            lost.update((await self._line.ask("/record", asked, Attempts)).attempt_ids)
+        return frozenset(lost)
+
+    async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
+        asked = Renew(host=self._host, held=tuple(held), ttl_seconds=ttl_seconds)
+        return frozenset((await self._line.ask("/renew", asked, Attempts)).attempt_ids)
+
+    async def stopping(self, node: str) -> Sequence[int]:
+        return (await self._line.ask("/stopping", Stopping(host=self._host, node=node), Attempts)).attempt_ids
+
+    async def ship(self, attempt_id: int, fence: int, offset: int, data: bytes, *, last: bool) -> int:
+        """A piece of a log; how many bytes of it are in the log store now."""
+        query: dict[str, str | int] = {
+            "host": self._host,
+            "fence": fence,
+            "offset": offset,
+            "last": "true" if last else "false",
+        }
+        return (await self._line.call("PUT", f"/logs/{attempt_id}", Taken, query=query, content=data)).size
+
+    async def values(self, attempt: Attempt, names: Collection[str]) -> Mapping[str, str]:
+        return (await self._line.ask("/secrets", self._asked(attempt, names), Values)).values
+
+    async def masks(self, attempt: Attempt, names: Collection[str]) -> Masks:
+        return Masks.of((await self._line.ask("/masks", self._asked(attempt, names), Texts)).texts)
+
+    def _asked(self, attempt: Attempt, names: Collection[str]) -> AskSecrets:
+        return AskSecrets(host=self._host, attempt_id=attempt.id, fence=attempt.fence, names=tuple(sorted(names)))
+
+    # Calls that must not be done late
+
+    async def _in_time(self, path: str, message: object, kind: type[T]) -> T:
+        """Given up after the time that it says itself. Until that has passed nobody knows whether it is done."""
+        began = clock.monotonic()
+        try:
+            async with asyncio.timeout(self._line.patience.seconds):
+                return await self._line.ask(path, message, kind, again=False)
+        except NotSent:
+            raise
+        except BaseException as problem:
+            over_at = began + self._line.patience.seconds + MARGIN_SECONDS
+            self._doubt_until = max(self._doubt_until, over_at)
+            if isinstance(problem, TimeoutError):
+                raise ServerLost("no server answered in time") from None
+            raise
+
+    async def _no_doubt(self) -> None:
+        await asyncio.sleep(max(0.0, self._doubt_until - clock.monotonic()))
+
+    def _until(self) -> Moment:
+        """By the database's clock, of which we know at least how late it is."""
+        if self._clock is None:
+            raise ServerLost("no server has answered yet")
+        then, heard_at = self._clock
+        return then + seconds(clock.monotonic() - heard_at + self._line.patience.seconds)
+
+
+def _batches(
+    beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]
+) -> Iterator[tuple[tuple[Beginning, ...], tuple[Outcome, ...]]]:
+    """Small enough for one call each; what has begun and ended goes together."""
+    begun = {each.attempt_id: each for each in beginnings}
+    ends: list[Outcome] = []
+    length = 0
+    for outcome in map(_sendable, outcomes):
+        ends.append(outcome)
+        length += sum(len(text or "") for text in (outcome.message, outcome.output, outcome.bookmark))
+        if length > BATCH_CHARACTERS:
+            yield tuple(begun.pop(each.attempt_id) for each in ends if each.attempt_id in begun), tuple(ends)
+            ends, length = [], 0
+    if begun or ends:
+        yield tuple(begun.values()), tuple(ends)
+
+
+def _sendable(outcome: Outcome) -> Outcome:
+    """What programs say may hold anything. What only those know who write to the store themselves stays here."""
+    return replace(
+        outcome,
+        message=storable(outcome.message),
+        output=storable(outcome.output),
+        bookmark=storable(outcome.bookmark),
+        bookmark_refused=storable(outcome.bookmark_refused),
+        job_id=None,
+        lone=None,
+    )

@@ -1,0 +1,70 @@
+"""Ends that nothing waits for, written without a look at what they end: fence and state guard each row."""
+
+from collections.abc import Sequence
+
+from waterclock.domain.moment import Moment
+from waterclock.domain.outcome import Lone, Outcome
+from waterclock.domain.run import RunState
+from waterclock.stores.base import Topic, Tx
+from waterclock.stores.ops.ending import attempt_end
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.rows import storable
+
+
+class Contested(Exception):
+    """Something is not as its worker knows it (stopped, rescued, ended before, its job changed): undo, and look."""
+
+
+def is_lone(outcome: Outcome) -> bool:
+    return outcome.lone is not None and outcome.state is RunState.SUCCEEDED
+
+
+async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
+    """All of them, or `Contested`."""
+    known = sorted(((each, each.lone) for each in outcomes), key=lambda pair: pair[0].attempt_id)
+    runs = [(outcome, lone) for outcome, lone in known if lone is not None]
+    await _hold_jobs(tx, [lone for _, lone in runs])
+    now, moves = await tx.now(), Moves()
+    for outcome, lone in runs:
+        if outcome.beginning:
+            moves.add(lone.org_id, outcome.attempt_id, RunState.STARTING, RunState.RUNNING)
+        moves.add(lone.org_id, outcome.attempt_id, RunState.RUNNING, outcome.state, storable(outcome.message))
+    attempts = [
+        attempt_end({"id": outcome.attempt_id, "run_at": lone.run_at, "state": _was(outcome)}, outcome, now)
+        for outcome, lone in runs
+    ]
+    await _all(tx, "end_attempt", attempts)
+    await _all(tx, "end_run", [_run_end(outcome, lone, now) for outcome, lone in runs])
+    await moves.write(tx, now)
+    tx.wake(Topic.ENDS)
+
+
+async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:
+    """Whoever would let a run wait for one of these changes its job first, or holds it: neither while we do."""
+    versions = {lone.job_id: lone.job_version for lone in runs if lone.job_version is not None}
+    if versions:
+        rows = await tx.fetch("share_jobs", {"ids": sorted(versions)})
+        if any(row["version"] != versions[row["id"]] for row in rows):
+            raise Contested
+
+
+async def _all(tx: Tx, statement: str, rows: Sequence[dict[str, object]]) -> None:
+    if await tx.run_many(statement, rows) != len(rows):
+        raise Contested
+
+
+def _was(outcome: Outcome) -> RunState:
+    """As the store must have it: its beginning comes with its end, or has been stored."""
+    return RunState.STARTING if outcome.beginning else RunState.RUNNING
+
+
+def _run_end(outcome: Outcome, lone: Lone, now: Moment) -> dict[str, object]:
+    return {
+        "id": lone.run_id,
+        "run_at": lone.run_at,
+        "state": outcome.state,
+        "message": storable(outcome.message),
+        "was": _was(outcome),
+        "started_at": now if outcome.beginning else None,
+        "now": now,
+    }

@@ -1,0 +1,2 @@
+-- name: taken_steps
+SELECT version, name, statements FROM schema_migrations
