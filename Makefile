@@ -8,6 +8,10 @@ ARGS ?= --data-dir .waterclock
 # What to test: `make test TESTS=tests/stores`, `make test PYTEST="-x -k fence"`.
 TESTS ?= tests
 PYTEST ?=
+# Which scenarios of `make chaos`, on which store, how often; empty: all.
+ONLY ?=
+STORE ?=
+ROUNDS ?= 1
 
 # The folder is part of the stamp's name: a copied .venv has the old folder's paths in it and must not pass for ours.
 STAMP := .venv/.stamp-$(shell pwd | cksum | cut -d' ' -f1)
@@ -35,6 +39,16 @@ test-heavy: venv ## the tests that need heavy engines
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
 	    test $$code -eq 5 || exit $$code; echo "test-heavy: no test is marked heavy yet"; }
 
+# Each scenario has 120 s at most; all of them on all their stores take the better part of an hour. A run with ONLY or STORE leaves the
+# committed report alone: `make chaos ONLY=3,5 STORE=sqlite ROUNDS=2`.
+chaos: venv ## faults to survive, on real processes and stores; writes docs/chaos-report.md
+	@tools/install-mariadb
+	.venv/bin/python -m tests.chaos --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) $(if $(STORE),--store $(STORE)) \
+	    $(if $(ONLY)$(STORE),,--report docs/chaos-report.md)
+
+chaos-short: venv ## a few of them on PostgreSQL, within five minutes
+	.venv/bin/python -m tests.chaos --short --store postgres --rounds $(ROUNDS)
+
 check: venv ## formatting, lint, strict types, import layers
 	.venv/bin/ruff format --check .
 	.venv/bin/ruff check .
@@ -48,4 +62,4 @@ fmt: venv ## format, and fix what lint can fix
 lock: venv ## pin and hash the requirements anew (tools/lock --upgrade takes newer versions)
 	tools/lock
 
-.PHONY: help venv up test test-heavy check fmt lock
+.PHONY: help venv up test test-heavy chaos chaos-short check fmt lock

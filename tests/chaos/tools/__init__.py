@@ -1,0 +1,1 @@
+"""What several scenarios do to a cluster, one file each."""
