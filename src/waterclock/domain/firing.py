@@ -11,8 +11,10 @@ from waterclock.domain.run import LIVE, RunState, WaitReason
 from waterclock.domain.trigger import Action, FireRules, OverCap, Target
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class PlannedRun:
+    """Not frozen, as `Attempt` is not."""
+
     action_no: int
     action: Action
     job: Job | None

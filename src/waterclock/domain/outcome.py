@@ -21,7 +21,7 @@ class Beginning:
     log_path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lone:
     """The run of an attempt whose success nothing can wait for: no action, no flow, no other run for its slot."""
 

@@ -17,6 +17,7 @@ BATCH: Final = 1_000
 WORTH: Final = 100  # room that is worth a transaction
 LEAST: Final = 250  # fired at once where there is less
 ABREAST: Final = 2
+IN_A_ROW: Final = 4  # batches of a backlog before anybody else may have a say
 LONGEST_REST_SECONDS: Final = 5.0  # the safety net, should a wake-up be lost
 
 
@@ -63,27 +64,38 @@ class Ticker:
         self._abreast = 1
 
     async def tick(self) -> float:
-        """One batch; two side by side while there is a backlog, so that nobody waits for the other's answer."""
+        """One batch; in a backlog several, side by side, so that nobody waits for the other's answer."""
         if self._unsure and self._taking:
             await self._taking.give_back()
-        if self._taking and self._abreast > 1:
-            await self._taking.ready()
-        takers = self._taking.takers() if self._taking else NO_TAKERS
-        room = sum(taker.room for taker in takers.values()) // self._abreast
-        limit = min(BATCH, room if room >= WORTH else LEAST) if self._taking else BATCH
-        self._unsure = bool(takers)
-        rounds = await asyncio.gather(
-            *(self._round(limit, _share(takers, self._abreast)) for _ in range(self._abreast)), return_exceptions=True
-        )
-        for each in rounds:
+        self._unsure = self._taking is not None
+        lanes = await asyncio.gather(*(self._lane() for _ in range(self._abreast)), return_exceptions=True)
+        for each in lanes:
             if isinstance(each, BaseException):
                 raise each
         self._unsure = False
-        done = [each for each in rounds if isinstance(each, Fired)]
-        self._abreast = ABREAST if all(each.triggers == limit for each in done) else 1
+        done = [each for each in lanes if isinstance(each, Fired)]
+        self._abreast = ABREAST if all(each.more for each in done) else 1
         return min(rest_until_due(each) for each in done)
 
-    async def _round(self, limit: int, takers: Mapping[str, Taker]) -> Fired:
+    async def _lane(self) -> Fired:
+        """A batch after another while there is a backlog; the first of all alone, and small: it begins the sooner."""
+        fired = await self._round()
+        for _ in range(IN_A_ROW - 1 if self._abreast > 1 else 0):
+            if fired.more:
+                fired = await self._round()
+        return fired
+
+    def _limit(self, takers: Mapping[str, Taker]) -> int:
+        if not self._taking:
+            return BATCH
+        room = sum(taker.room for taker in takers.values())
+        return min(BATCH, room) if room >= WORTH and self._abreast > 1 else LEAST
+
+    async def _round(self) -> Fired:
+        if self._taking and self._abreast > 1:
+            await self._taking.ready()
+        takers = _share(self._taking.takers(), self._abreast) if self._taking else NO_TAKERS
+        limit = self._limit(takers)
         asked_at = clock.monotonic()
         fired = await self._database.write(fire_due, limit=limit, rules=self._rules, ticker=self._ticker, takers=takers)
         if self._lateness:

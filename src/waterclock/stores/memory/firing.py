@@ -38,6 +38,7 @@ def fire_due(
     return Fired(
         triggers=triggers,
         runs=runs,
+        more=0 < limit == triggers,
         next_due_at=state.fires[0][0] if state.fires else None,
         now=now,
         skipped=tuple(skipped),

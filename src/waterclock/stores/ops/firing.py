@@ -50,6 +50,7 @@ class Fired:
     runs: int
     next_due_at: Moment | None
     now: Moment
+    more: bool = False  # the round was full: there may be more that is due
     # Of namespaces that drop exhausted triggers: somebody there wants to be told.
     skipped: tuple[Skipped, ...] = ()
     exhausted: tuple[str, ...] = ()  # names of triggers that have fired for the last time
@@ -94,17 +95,24 @@ async def fire_due(
     exhausted = [each for each in due if _is_exhausted(each, rules)]
     missed = [_namesake(each.row, written.jobs) for each in exhausted if not each.plan.fires]
     await forget_versions(tx, [job.id for job in missed if job])  # what never ran has left nothing to be kept
-    next_due = await tx.fetch_one("next_due", {"ticker": ticker})
+    is_full = 0 < limit == len(rows)
     return Fired(
         triggers=len(rows),
         runs=written.runs,
-        next_due_at=next_due["due_at"] if next_due else None,
+        more=is_full,
+        next_due_at=now if is_full else await _next_due(tx, ticker),
         now=now,
         skipped=written.skipped,
         exhausted=tuple(each.row["name"] for each in exhausted),
         claimed=written.claimed,
         late_us=tuple(now - row["next_fire_at"] for row in rows),
     )
+
+
+async def _next_due(tx: Tx, ticker: str) -> Moment | None:
+    """Only asked where all that was due has been fired."""
+    row = await tx.fetch_one("next_due", {"ticker": ticker})
+    return row["due_at"] if row else None
 
 
 async def write_fires(

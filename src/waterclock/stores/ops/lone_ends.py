@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone, Outcome
 from waterclock.domain.run import RunState
-from waterclock.stores.base import Topic, Tx
+from waterclock.stores.base import Tx
 from waterclock.stores.ops.ending import attempt_end
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import storable
@@ -33,10 +33,10 @@ async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
         attempt_end({"id": outcome.attempt_id, "run_at": lone.run_at, "state": _was(outcome)}, outcome, now)
         for outcome, lone in runs
     ]
-    await _all(tx, "end_attempt", attempts)
-    await _all(tx, "end_run", [_run_end(outcome, lone, now) for outcome, lone in runs])
-    await moves.write(tx, now)
-    tx.wake(Topic.ENDS)
+    if await tx.run_many("end_attempt", attempts) != len(attempts):
+        raise Contested
+    # Whoever moves a run holds its attempt, as we do now: it is as the attempt was. Nobody waits to hear of such ends.
+    await tx.run_together({"end_run": [_run_end(outcome, lone, now) for outcome, lone in runs], **moves.batch(now)})
 
 
 async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:
@@ -46,11 +46,6 @@ async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:
         rows = await tx.fetch("share_jobs", {"ids": sorted(versions)})
         if any(row["version"] != versions[row["id"]] for row in rows):
             raise Contested
-
-
-async def _all(tx: Tx, statement: str, rows: Sequence[dict[str, object]]) -> None:
-    if await tx.run_many(statement, rows) != len(rows):
-        raise Contested
 
 
 def _was(outcome: Outcome) -> RunState:

@@ -55,7 +55,7 @@ class NewRun:
     last: bool = False  # its job goes with the fire that starts it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Inserted:
     run_id: int
     attempt_id: int

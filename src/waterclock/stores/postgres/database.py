@@ -14,6 +14,7 @@ from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
+from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.places import PostgresPlaces
@@ -53,6 +54,7 @@ _SETTINGS: Final = {
     "jit": "off",  # compiling costs more than our short statements
 }
 _HOW: Final = {
+    "connection_class": PostgresConnection,
     "timeout": BORROW_SECONDS,
     "server_settings": _SETTINGS,
     "statement_cache_size": 1000,
