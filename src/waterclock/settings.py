@@ -15,6 +15,7 @@ from waterclock.domain.rules import RULE_SETS, Rules
 from waterclock.domain.schedule.zone import find_zone
 
 FILE: Final = "waterclock.toml"
+INSTEAD: Final = {"token": "token_file", "token_file": "token"}  # the later one stands for both
 NO_TOKEN: Final = "a worker over HTTP needs one: --token-file FILE, or WATERCLOCK_TOKEN in its environment"
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
@@ -124,8 +125,10 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, f
     """Flags that are None were not given."""
     path = Path(environ.get("WATERCLOCK_CONFIG", folder / FILE))
     given: dict[str, object] = _from_file(path) if path.exists() else {}
-    given |= _from_environment(environ)
-    given |= {name: value for name, value in flags.items() if value is not None}
+    for later in (_from_environment(environ), {name: value for name, value in flags.items() if value is not None}):
+        for instead in (name for name in later if name in INSTEAD):
+            given.pop(INSTEAD[instead], None)
+        given |= later
     return replace(Settings(), **{name: _typed(name, value) for name, value in given.items()})  # type: ignore[arg-type]
 
 

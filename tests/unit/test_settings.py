@@ -83,3 +83,11 @@ def test_an_unknown_setting_in_the_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "waterclock.toml").write_text("not toml")
     with pytest.raises(InvalidInput, match="is not TOML"):
         load({}, {}, tmp_path)
+
+
+def test_a_token_file_that_is_named_later_stands_for_an_earlier_token_and_the_other_way_round(tmp_path: Path) -> None:
+    by_flag = load({"token_file": "file"}, {"WATERCLOCK_TOKEN": "t"}, tmp_path)
+    assert (by_flag.token, by_flag.token_file) == ("", "file")
+    (tmp_path / "waterclock.toml").write_text('token_file = "file"\n')
+    by_environment = load({}, {"WATERCLOCK_TOKEN": "t"}, tmp_path)
+    assert (by_environment.token, by_environment.token_file) == ("t", "")
