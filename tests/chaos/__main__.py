@@ -39,24 +39,25 @@ class TookTooLong(Exception):
 
 def main(arguments: Sequence[str]) -> int:
     asked = _parsed(arguments)
-    lines = []
-    for number in range(1, asked.rounds + 1):
-        for each in all_scenarios():
-            if (asked.only and each.number not in asked.only) or (asked.short and not each.short):
-                continue
-            for store in asked.store or STORES:
-                if store in each.stores:
-                    lines.append(_tried(each, store, keep=asked.keep))
-                    _say(lines[-1], number, asked.rounds)
+    chosen = [(each, store) for each in all_scenarios() for store in asked.store or STORES if _is_wanted(asked, each)]
+    tries = [(each, store) for each, store in chosen if store in each.stores] * asked.rounds
+    lines: list[Line] = []
+    for each, store in tries:
+        lines.append(_tried(each, store, keep=asked.keep))
+        _say(lines[-1], (len(lines) - 1) * asked.rounds // len(tries) + 1, asked.rounds)
+        if asked.report:  # after each of them: a run that is cut short has not been for nothing
+            asked.report.write_text(report(lines, rounds=asked.rounds, tries=len(tries)))
     print(f"\n{table(lines)}\n", flush=True)
     if wrong := faults(lines):
         print(wrong, flush=True)
-    if asked.report:
-        asked.report.write_text(report(lines, rounds=asked.rounds))
     return 1 if wrong or not lines else 0
 
 
-def report(lines: Sequence[Line], *, rounds: int) -> str:
+def _is_wanted(asked: argparse.Namespace, each: Scenario) -> bool:
+    return (not asked.only or each.number in asked.only) and (each.short or not asked.short)
+
+
+def report(lines: Sequence[Line], *, rounds: int, tries: int) -> str:
     """docs/chaos-report.md: what was run, where, when, and what came of it."""
     said = subprocess.run(
         ["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True, check=False
@@ -75,6 +76,7 @@ def report(lines: Sequence[Line], *, rounds: int) -> str:
             "",
             table(lines),
             "",
+            *([f"Cut short: {len(lines)} of {tries} were run.", ""] if len(lines) < tries else []),
             *(["## What was wrong", "", "```", wrong, "```", ""] if wrong else ["Nothing was wrong.", ""]),
         ]
     )
