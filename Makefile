@@ -31,9 +31,10 @@ up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
 # A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
-test: venv ## all tests but the heavy ones, with the servers that they need
+SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+test: venv ## all tests but heavy engines and minutes of chaos, with the servers that they need
 	@tools/install-mariadb
-	.venv/bin/python -m pytest -m "not heavy" -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m "not heavy and not chaos" $(SIDE_BY_SIDE) $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
@@ -46,8 +47,10 @@ chaos: venv ## faults to survive, on real processes and stores; writes docs/chao
 	.venv/bin/python -m tests.chaos --rounds $(ROUNDS) $(if $(ONLY),--only $(ONLY)) $(if $(STORE),--store $(STORE)) \
 	    $(if $(ONLY)$(STORE),,--report docs/chaos-report.md)
 
-chaos-short: venv ## a few of them on PostgreSQL, within five minutes
+chaos-short: venv ## a few of them on PostgreSQL, and the tests that kill again and again, within five minutes
+	@tools/install-mariadb
 	.venv/bin/python -m tests.chaos --short --store postgres --rounds $(ROUNDS)
+	.venv/bin/python -m pytest -m chaos $(SIDE_BY_SIDE) $(PYTEST) $(TESTS)
 
 check: venv ## formatting, lint, strict types, import layers
 	.venv/bin/ruff format --check .

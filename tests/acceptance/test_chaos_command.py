@@ -4,6 +4,8 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.server import Server, running
 
 KILL = """
@@ -16,6 +18,7 @@ for process in Path("/proc").glob("[0-9]*"):
 """
 
 
+@pytest.mark.chaos
 def test_a_set_up_is_tried_while_its_engine_is_killed_and_what_is_wrong_is_shown(tmp_path: Path) -> None:
     killer = tmp_path / "kill.py"
     killer.write_text(KILL)

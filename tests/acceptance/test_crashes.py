@@ -7,6 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.acceptance.server import Server, alive, running, until
 from waterclock.domain.job import JobSpec
 from waterclock.domain.moment import SECOND
@@ -103,6 +105,7 @@ def test_the_api_comes_back_by_itself_and_runs_go_on(tmp_path: Path) -> None:
         until(lambda: _state(glue, "patient", run_id) == "SUCCEEDED", "never SUCCEEDED")
 
 
+@pytest.mark.chaos
 def test_every_due_instant_is_in_the_ledger_once_after_everything_was_killed(durable_url: str, tmp_path: Path) -> None:
     """200 triggers, one fire a second each, for ten seconds with two kills -9 of all processes."""
     server = Server(tmp_path, durable_url, callables="bench.noop:noop")

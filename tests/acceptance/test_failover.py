@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import pytest
+
 from tests.acceptance.server import Server, until
 from tests.stores.raw import rows
 from waterclock import clock
@@ -139,6 +141,7 @@ def cluster(folder: Path, url: str) -> Iterator[Cluster]:
             machine.stop()
 
 
+@pytest.mark.chaos
 def test_each_fire_runs_once_while_main_is_killed_comes_back_is_paused_and_goes_on(
     postgres_url: str, tmp_path: Path
 ) -> None:

@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.server import Server, until
 from tests.stores.flowing import AT_ONCE, Flowing
 from tests.stores.raw import rows
@@ -23,6 +25,7 @@ EVERY_SECONDS = 2.0
 LIVE = "('WAITING', 'STARTING', 'RUNNING', 'STOPPING')"
 
 
+@pytest.mark.chaos
 def test_a_thousand_chains_take_every_edge_once_while_the_engine_is_killed(durable_url: str, tmp_path: Path) -> None:
     """Half of them are runs of one workflow, half are triggers outside one. A run whose worker was killed is tried
     again (MaxRetries), and moves its chain once: by its last attempt."""

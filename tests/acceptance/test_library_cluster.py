@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import asyncpg
+import pytest
 
 from tests.acceptance.library_cluster import cluster
 from tests.acceptance.library_ledger import faults_of
@@ -24,6 +25,7 @@ CHAOS_SECONDS: Final = 20
 KILL_SECONDS: Final = 3
 
 
+@pytest.mark.chaos
 def test_each_run_of_500_jobs_is_run_once_while_a_process_is_killed_every_3_s(
     postgres_url: str, tmp_path: Path
 ) -> None:
