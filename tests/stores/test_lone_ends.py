@@ -110,6 +110,19 @@ async def test_a_job_that_lets_runs_wait_since_then_is_looked_at_and_the_next_on
     assert await program.states(stored) == ["STARTING", "SUCCEEDED"]
 
 
+async def test_a_job_that_let_a_run_wait_before_it_was_removed_is_looked_at_too(program: Program) -> None:
+    (stored,) = await program.add(program.job())
+    (first,) = await taken(program)
+    await program.change_spec(queueing=True)
+    program.pass_time(60)
+    assert await taken(program) == []
+    await program.remove("job")
+    with pytest.raises(Contested):
+        await record(program, first)
+    await record_as_workers_do(program, first)
+    assert await program.states(stored) == ["STARTING", "SUCCEEDED"]
+
+
 async def test_what_something_may_wait_for_is_never_taken_for_lone(program: Program) -> None:
     await program.add(program.job("queues", queueing=True), program.job("catches up", since=2))
     assert [each.lone for each in await taken(program)] == [None, None]

@@ -41,10 +41,12 @@ async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
 
 async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:
     """Whoever would let a run wait for one of these changes its job first, or holds it: neither while we do."""
-    versions = {lone.job_id: lone.job_version for lone in runs if lone.job_version is not None}
-    if versions:
-        rows = await tx.fetch("share_jobs", {"ids": sorted(versions)})
-        if any(row["version"] != versions[row["id"]] for row in rows):
+    known = {(lone.job_id, lone.job_version) for lone in runs if lone.job_version is not None}
+    if known:
+        rows = await tx.fetch("share_jobs", {"ids": sorted({job_id for job_id, _ in known})})
+        if known != {
+            (row["id"], row["version"]) for row in rows
+        }:  # changed; or gone, and something may wait all the same
             raise Contested
 
 
