@@ -199,10 +199,11 @@ async def test_a_read_has_one_view_while_others_write(shared: Store) -> None:
 async def test_a_process_paused_between_parse_and_execution_does_not_hold_its_rows(
     migrated_postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres, "TRANSACTION_SECONDS", 1)
     store = Store("postgres", migrated_postgres)
-    paused, other = await store.open_many(2)
+    other = await store.open()
     await World(other).job("held")
+    monkeypatch.setattr(postgres, "TRANSACTION_SECONDS", 1)  # of the paused one alone: the other may wait for it
+    paused = await store.open()
     holds = asyncio.Event()
 
     async def pause(tx: Tx) -> None:
