@@ -8,7 +8,7 @@ ARGS ?= --data-dir .waterclock
 # What to test: `make test TESTS=tests/stores`, `make test PYTEST="-x -k fence"`.
 TESTS ?= tests
 PYTEST ?=
-# Which scenarios of `make chaos`, on which store, how often; empty: all.
+# Which scenarios of `make chaos`, on which store (empty: all), how often on the first of them (PostgreSQL; the others once).
 ONLY ?=
 STORE ?=
 ROUNDS ?= 1

@@ -39,18 +39,26 @@ class TookTooLong(Exception):
 
 def main(arguments: Sequence[str]) -> int:
     asked = _parsed(arguments)
-    chosen = [(each, store) for each in all_scenarios() for store in asked.store or STORES if _is_wanted(asked, each)]
-    tries = [(each, store) for each, store in chosen if store in each.stores] * asked.rounds
+    tries = list(_tries(asked))
     lines: list[Line] = []
-    for each, store in tries:
+    for each, store, round_ in tries:
         lines.append(_tried(each, store, keep=asked.keep))
-        _say(lines[-1], (len(lines) - 1) * asked.rounds // len(tries) + 1, asked.rounds)
+        _say(lines[-1], round_)
         if asked.report:  # after each of them: a run that is cut short has not been for nothing
             asked.report.write_text(report(lines, rounds=asked.rounds, tries=len(tries)))
     print(f"\n{table(lines)}\n", flush=True)
     if wrong := faults(lines):
         print(wrong, flush=True)
     return 1 if wrong or not lines else 0
+
+
+def _tries(asked: argparse.Namespace) -> Iterator[tuple[Scenario, str, int]]:
+    """Store by store; again only on the first, which clusters stand on unless another was asked for."""
+    for place, store in enumerate(asked.store or STORES):
+        for round_ in range(1, 1 + (1 if place else asked.rounds)):
+            yield from (
+                (each, store, round_) for each in all_scenarios() if store in each.stores and _is_wanted(asked, each)
+            )
 
 
 def _is_wanted(asked: argparse.Namespace, each: Scenario) -> bool:
@@ -70,8 +78,8 @@ def report(lines: Sequence[Line], *, rounds: int, tries: int) -> str:
             "",
             f"Written by `make chaos` on {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, commit `{said.stdout.strip()}`,"
             f" on {psutil.cpu_count()} cores, {memory} GiB, {platform.system()} {platform.release()},"
-            f" Python {platform.python_version()}; rounds: {rounds}; load average of the last quarter of an hour"
-            f" {os.getloadavg()[2]:.1f}.",
+            f" Python {platform.python_version()}; rounds on the first store: {rounds};"
+            f" load average of the last quarter of an hour {os.getloadavg()[2]:.1f}.",
             "What the words mean, and what each scenario does: [the guarantee](guarantee.md).",
             "",
             table(lines),
@@ -144,10 +152,10 @@ def _limited() -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _say(line: Line, number: int, rounds: int) -> None:
+def _say(line: Line, round_: int) -> None:
     verdict = "FAILED" if line.faults else line.verdict
     told = f"{line.fires} fires, {line.runs} runs, late p99 {in_words(percentile(line.late_us))}"
-    print(f"  {verdict} in {line.seconds:.0f} s (round {number} of {rounds}): {told}", flush=True)
+    print(f"  {verdict} in {line.seconds:.0f} s (round {round_} on {line.store}): {told}", flush=True)
     for fault in line.faults[:20]:
         print(f"    {fault}", flush=True)
 
@@ -159,7 +167,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--store", action="append", choices=STORES, help="on this store; may be given again")
     parser.add_argument("--short", action="store_true", help="the set that CI runs")
     parser.add_argument("--report", type=Path, help="write the table to this file, too")
-    parser.add_argument("--rounds", type=int, default=1, help="all of them so many times")
+    parser.add_argument("--rounds", type=int, default=1, help="so many times on the first store")
     parser.add_argument("--keep", action="store_true", help="leave the folders of scenarios that pass, too")
     return parser.parse_args(arguments)
 
