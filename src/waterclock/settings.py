@@ -64,6 +64,18 @@ class Settings:
     chains_keep_days: Mapping[str, float] = field(default_factory=dict)  # by tag; the others as keep_days says
     channels_private: bool = False  # notices may go to private and loopback addresses
 
+    lake_roots: tuple[str, ...] = ()  # folders that file:// of lake jobs may name, besides `lake` in the data directory
+    lake_private: bool = False  # git and outputs of lake jobs may be at private and loopback addresses
+    lake_timezone: str = "UTC"  # of a schedule_time that names none
+    lake_maven_settings: str = ""  # a settings.xml for Maven's builds
+    sql_engine: str = "sail"  # or spark
+    sql_remote: str = ""  # of spark: sc://host:port, spark://master:7077 or local[2]; empty: local[*]
+    sql_python: str = ""  # the interpreter that has the engine; empty: our own
+    sql_warm: int = 1  # engines that wait for a query
+    clickhouse_url: str = ""  # of the outputs that name a table: http://host:8123
+    clickhouse_user: str = "default"
+    clickhouse_password: str = ""
+
     script_roots: tuple[str, ...] = ()  # empty: file:// may name any file that the job's system user may read
     interpreters: Mapping[str, str] = field(default_factory=lambda: {"r": "Rscript", "matlab": "matlab"})
     callables: tuple[str, ...] = ()  # module:function names that jobs of kind callable may run
@@ -92,6 +104,8 @@ class Settings:
         _one_of("auth", self.auth, ("keys", "none"))
         _one_of("node.role", self.node_role, NODE_ROLES)
         find_zone(self.chains_timezone)
+        find_zone(self.lake_timezone)
+        _one_of("sql.engine", self.sql_engine, ("sail", "spark"))
         label_set(self.worker_labels, "worker.labels")
         if not 0 <= self.worker_memory_mb <= MOST_MB:
             raise InvalidInput(f"must be 0 to {MOST_MB}", field="worker.memory_mb", value=self.worker_memory_mb)
@@ -133,7 +147,9 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, f
 
 
 _HINTS: Final = get_type_hints(Settings)
-_TABLES: Final = frozenset({"glue", "worker", "lease", "s3", "node", "chains", "channels", "logs"})
+_TABLES: Final = frozenset(
+    {"glue", "worker", "lease", "s3", "node", "chains", "channels", "logs", "lake", "sql", "clickhouse"}
+)
 _NAMES: Final = frozenset(entry.name for entry in fields(Settings))
 
 

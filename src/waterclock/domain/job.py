@@ -29,7 +29,7 @@ class JobSpec:
     labels: tuple[str, ...] = ()
     python_modules: str | None = None  # its own cached virtual environment
     limits: Mapping[str, int] = field(default_factory=dict)
-    call: object = None  # of a callable of the library: what it is called with, as that face keeps it
+    call: object = None  # of a callable of the library, or a lake job: what to do, as that face keeps it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
