@@ -15,6 +15,7 @@ from waterclock.domain.rules import RULE_SETS, Rules
 from waterclock.domain.schedule.zone import find_zone
 
 FILE: Final = "waterclock.toml"
+DATABASE: Final = "waterclock.db"  # in the data directory, where no other is named
 INSTEAD: Final = {"token": "token_file", "token_file": "token"}  # the later one stands for both
 NO_TOKEN: Final = "a worker over HTTP needs one: --token-file FILE, or WATERCLOCK_TOKEN in its environment"
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -84,7 +85,7 @@ class Settings:
 
     @property
     def database_url(self) -> str:
-        return self.db or f"sqlite:///{self.data_dir.absolute() / 'waterclock.db'}"
+        return self.db or f"sqlite:///{self.data_dir.absolute() / DATABASE}"
 
     @property
     def is_remote(self) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from waterclock.app.folders import Folders
 from waterclock.app.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.domain.errors import NotAllowed, Unavailable
-from waterclock.settings import Settings, load
+from waterclock.settings import DATABASE, Settings, load
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 
@@ -175,9 +175,16 @@ def _only_worker(settings: Settings) -> Iterator[None]:
 # The store
 
 
+def _have_folder(settings: Settings) -> None:
+    """A store that lies in it is for us alone: programs of another user must be let through the folder to their own."""
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not settings.db:
+        (settings.data_dir / DATABASE).touch(mode=0o600)
+
+
 @contextlib.asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[Database]:
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _have_folder(settings)
     database = database_from_url(settings.database_url)
     await database.open()
     try:
@@ -199,7 +206,7 @@ async def _prepare(settings: Settings) -> None:
 
 
 async def _migrate(settings: Settings) -> Sequence[str]:
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _have_folder(settings)
     database = database_from_url(settings.database_url)
     await database.open()
     try:
