@@ -37,6 +37,7 @@ test: venv ## all tests but heavy engines and minutes of chaos, with the servers
 	.venv/bin/python -m pytest -m "not heavy and not chaos" $(SIDE_BY_SIDE) $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
+	@tools/lake-component java engines hadoop jersey clickhouse build >/dev/null || test "$$CI" != true
 	@.venv/bin/python -m pytest -m heavy $(PYTEST) $(TESTS) || { code=$$?; \
 	    test $$code -eq 5 || exit $$code; echo "test-heavy: no test is marked heavy yet"; }
 

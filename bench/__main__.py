@@ -3,12 +3,13 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, latency, library, processes
+from bench import api, burst, chains, lake, latency, library, processes
 
 WORKLOADS = {
     "api": api,
     "burst": burst,
     "chains": chains,
+    "lake": lake,
     "latency": latency,
     "library": library,
     "processes": processes,

@@ -188,7 +188,8 @@ def test_the_environment_of_a_program_holds_nothing_of_ours(server: Server, tmp_
 
 def test_the_store_in_the_data_directory_is_for_us_alone(server: Server) -> None:
     modes = {path.name: path.stat().st_mode & 0o777 for path in server.data.glob("waterclock.db*")}
-    assert modes and not any(mode & 0o077 for mode in modes.values())
+    assert "waterclock.db" in modes
+    assert not any(mode & 0o077 for mode in modes.values())
 
 
 def test_without_authentication_any_signature_or_none_passes_on_loopback(tmp_path: Path) -> None:

@@ -75,6 +75,10 @@ def test_a_worker_without_a_database_does_all_that_one_with_it_does(tmp_path: Pa
             log = until(lambda: (found := api.get(f"/runs/{told}/log").json())["ended"] and found, "no log")
             assert log["text"] == "it is ***\n"
 
+            lake = _lake_run(api, server.address)
+            assert (lake["job_status"], lake["message"]) == ("Error", "exit code 3: it is ***")
+            assert lake["stats"]["rows_written"] == 7
+
             stopped = _start(api, "stays")
             until(lambda: _run(api, stopped)["state"] == "RUNNING", "it never ran")
             api.post(f"/runs/{stopped}/stop")
@@ -123,6 +127,27 @@ def _make(api: httpx.Client, folder: Path, name: str, text: str) -> None:
     script = folder / f"{name}.py"
     script.write_text(text)
     api.post("/jobs", json={"name": name, "kind": "python", "script": f"file://{script}"}).raise_for_status()
+
+
+def _lake_run(api: httpx.Client, address: str) -> dict[str, Any]:
+    """Of a Python job that is given a secret, and says how far it has come."""
+    report = "json.dump({'progress': {'rows_written': 7}}, open('report.json', 'w'))"
+    job = {
+        "class_name": "python_job",
+        "display_name": "far",
+        "job_type": "Python",
+        "code": f"import json, sys\n{report}\nprint('it is', sys.argv[1]); raise SystemExit(3)",
+        "args": ["{{secret:pass}}"],
+        "schedule_time": {"class_name": "none_schedule"},
+    }
+    made = api.post(f"{address}/lake/job/create", json={"job": job}).raise_for_status()
+    api.put(f"{address}/lake/schedule/job/{made.json()['job']['job_id']}/now", json={}).raise_for_status()
+
+    def ended() -> dict[str, Any] | None:
+        (run,) = api.post(f"{address}/lake/history/list", json={"from": 0, "size": 1}).json()["data"]
+        return run if run["job_status"] == "Error" else None
+
+    return dict(until(ended, "it was not run"))
 
 
 def _start(api: httpx.Client, job: str, arguments: dict[str, str] | None = None) -> str:

@@ -12,12 +12,13 @@ MAY_IMPORT: Final[dict[str, tuple[str, ...]]] = {
     "domain": (),
     "clock": ("domain",),
     "settings": ("domain",),
+    "reachable": (),
     "chaos": ("domain",),
     "triggers": ("domain", "clock"),
     "executors": ("runners.proc",),
     "stores": ("domain", "clock", "settings"),
-    "runners": ("domain", "clock", "settings"),
-    "notices": ("domain", "clock", "settings"),
+    "runners": ("domain", "clock", "settings", "reachable"),
+    "notices": ("domain", "clock", "settings", "reachable"),
     # Operations are written against the transaction's protocol: the seam of the stores, docs/decisions/0001.
     "services": (
         *("domain", "clock", "settings", "stores.base", "stores.ops"),

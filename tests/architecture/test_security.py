@@ -25,6 +25,7 @@ MAY: Final = {
 # Statements are text of ours; where one is put together, each line that does it says so.
 MAY_WORD_SQL: Final = {
     "faces.cli.importing.apscheduler.reading": "a table that the caller names, quoted, only read",
+    "runners.sql.clickhouse": "tables and columns that a job names, quoted: an old server has no parameters",
     "stores.views": "views, from files of ours",
     "stores.views.schedulerdb": "views onto those, in the database of our own connection, whose name is quoted",
     "stores.mysql.compiling": "a named statement for many rows",

@@ -31,6 +31,9 @@ MAY_CATCH_ALL: Final = {
     "notices.apprise_sender": "whatever a channel's plugin raises is why the notice was not sent",
     "notices.deadline": "work in a thread of its own: what it raises is handed to whoever waits for it",
     "runners.callables": "a callable's failure is its run's, whatever it is",
+    "runners.sql.ear": "what cannot be cancelled is killed by the host",
+    "runners.sql.executor": "whatever an engine or an output's library raises is why the query failed",
+    "runners.sql.query": "an output that cannot be undone neither hides why, nor keeps the others from it",
     "runners.warm": "the user's script, in its own process: what it raises becomes a traceback and an exit code",
     "stores.sqlite.writer": "work in a group commit is in another thread: what it raises is handed to its caller there",
 }

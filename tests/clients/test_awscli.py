@@ -10,6 +10,8 @@ import pytest
 from tests.acceptance.server import DEADLINE_SECONDS, Server, until
 from tests.clients.calling import assert_dead, environment, pid_in, script, sleeper
 
+pytestmark = pytest.mark.heavy  # it is installed first
+
 REFUSED = 255  # of version 1, which PyPI has; version 2 says 254
 LIVE = ("WAITING", "STARTING", "RUNNING", "STOPPING")
 

@@ -10,6 +10,8 @@ from tests.acceptance.server import REPO, Server
 from tests.clients.calling import assert_dead, environment, pid_in, script, sleeper
 from tests.clients.installing import Node
 
+pytestmark = pytest.mark.heavy  # it is installed first
+
 ROUND = REPO / "tests/clients/node/round.cjs"
 ROUND_SECONDS = 120.0
 

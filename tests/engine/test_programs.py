@@ -1,5 +1,6 @@
 """What programs are given, and what is kept of them, also when the worker changes in between. The runner is ours."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from pathlib import Path
@@ -72,6 +73,24 @@ async def changed(worker: Worker, hire: Callable[..., Worker], **how: Any) -> Wo
     following = hire(**how)
     await following.attempts.open()
     return following
+
+
+# Folders
+
+
+async def test_what_a_lost_host_left_is_removed_and_what_is_adopted_stays(
+    worker: Worker, hire: Callable[..., Worker], tmp_path: Path
+) -> None:
+    """Power may go at any moment; what was in flight then may have been decided elsewhere since."""
+    program = await worker.start()
+    left = tmp_path / "work" / "77"
+    left.mkdir()
+    (left / "order.json").touch()
+    before = tmp_path / "work" / ".left-66"  # of a worker that was killed while it removed it
+    before.mkdir()
+    following = await changed(worker, hire)
+    await asyncio.gather(*following.attempts._tidying)
+    assert [path.name for path in (tmp_path / "work").iterdir()] == [Path(program.cwd).name]
 
 
 # Bookmarks

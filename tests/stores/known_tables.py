@@ -1,4 +1,4 @@
-"""The tables of seeds 000 and 004 and their columns, Quartz's as its JDBC store of 2.3 names them."""
+"""The tables of seeds 000, 002 and 004 and their columns, Quartz's as its JDBC store of 2.3 names them."""
 
 from typing import Final
 
@@ -42,6 +42,12 @@ CHAINS: Final = {
     ),
     "schedulerMessage": ("id", "run_id", "msg", "entry_time"),
 }
+LAKE: Final = {
+    "JobInfo": ("datasource_id", "job_id", "job_data"),
+    "JobScheduler": ("job_id", "last_time_sync", "sync_internal", "sync_data", "last_sync_status"),
+    "JobHistory": ("job_id", "sync_time", "stats_data"),
+    "JobStatus": ("job_id", "current_status"),
+}
 COLUMNS: Final = {
     "api_glue_job": (
         *("job_id", "username", "job_name", "script_name", "script_location", "create_ts", "update_ts", "body"),
@@ -57,4 +63,5 @@ COLUMNS: Final = {
     **{f"glue_qrtz_{name}": columns for name, columns in QUARTZ.items()},
     **{f"glue_sch_qrtz_{name}": columns for name, columns in QUARTZ.items()},
     **CHAINS,
+    **LAKE,
 }

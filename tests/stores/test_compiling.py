@@ -2,7 +2,8 @@
 
 import pytest
 
-from waterclock.stores.dialect import MYSQL, POSTGRES, SQLITE, parameters, statements
+from waterclock.domain.lake import RunSortField, SortField
+from waterclock.stores.dialect import MYSQL, POSTGRES, SQLITE, parameters, sorted_by, statement, statements
 from waterclock.stores.mysql import compiling as mysql
 from waterclock.stores.postgres import compiling as postgres
 
@@ -102,3 +103,36 @@ def test_the_key_of_an_update_is_given_for_each_row_also_where_all_share_a_part_
     columns: dict[str, list[object]] = {"id": [1, 2], "run_at": [5, 5], "state": ["SUCCEEDED", "SUCCEEDED"]}
     assert postgres.varying_names("end_run", columns) == {"id", "run_at"}
     assert postgres.varying_names("insert_run", columns) == {"id"}
+
+
+LIST = "lake_job_ids"
+
+
+def test_a_list_is_sorted_by_its_own_words_before_its_own_order() -> None:
+    assert sorted_by(LIST, []) == LIST
+    name = sorted_by(LIST, [("display_name", True), ("job_type", False)])
+    plain, text = statement("sqlite", LIST), statement("sqlite", name)
+    assert text == plain.replace("ORDER BY l.id", "ORDER BY l.folded_name DESC, l.job_type, l.id")
+    assert postgres.compiled(name).names == postgres.compiled(LIST).names
+    with pytest.raises(KeyError):
+        statement("sqlite", sorted_by(LIST, [("1; DROP TABLE jobs", False)]))
+
+
+def test_what_may_be_null_comes_last_both_ways() -> None:
+    up, down = [statement("sqlite", sorted_by(LIST, [("next_run_time", way)])) for way in (False, True)]
+    assert "ORDER BY COALESCE(t.next_fire_at, 9223372036854775807), l.id" in up
+    assert "ORDER BY COALESCE(t.next_fire_at, -1) DESC, l.id" in down
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "postgres", "mysql"])
+def test_every_field_that_may_be_asked_for_has_its_words(dialect: str) -> None:
+    lists: tuple[tuple[str, type[SortField | RunSortField]], ...] = (
+        (LIST, SortField),
+        ("lake_runs", RunSortField),
+        ("lake_runs_of_job", RunSortField),
+        ("lake_runs_of_jobs", RunSortField),
+    )
+    for name, fields in lists:
+        text = statement(dialect, sorted_by(name, [(field, True) for field in fields]))
+        assert "--" not in text
+        assert text.count("DESC") >= len(fields)

@@ -16,6 +16,8 @@ from waterclock.services.crawlers import Crawlers
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
+from waterclock.services.lake import Lake
+from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
 from waterclock.services.quotas import Quotas
@@ -47,6 +49,8 @@ class Services:
     tags: Tags
     crawlers: Crawlers
     chains: Chains
+    lake: Lake
+    lake_work: LakeWork
     cluster: Cluster
     messages: Messages
     channels: Channels
@@ -77,6 +81,8 @@ def build_services(settings: Settings, database: Database) -> Services:
         tags=Tags(database),
         crawlers=Crawlers(database),
         chains=Chains(database, fire_rules(settings), probe_seconds=settings.chains_probe_seconds),
+        lake=Lake(database, runs, fire_rules(settings)),
+        lake_work=LakeWork(database, fire_rules(settings), lease_seconds=settings.lease_seconds),
         cluster=Cluster(database, alive_within_seconds=max(30.0, 3 * settings.heartbeat_seconds)),
         messages=Messages(database),
         channels=Channels(database, box, AppriseSender(private=settings.channels_private)),

@@ -47,6 +47,21 @@ class Folders:
         return self.root / "scripts"
 
     @property
+    def lake(self) -> Path:
+        """What jobs of the lake may name, whatever else they may."""
+        return self.root / "lake"
+
+    @property
+    def lake_cache(self) -> Path:
+        """Clones, builds and environments: not in the folder that jobs may name, since it is not theirs to read."""
+        return self.root / "lake-cache"
+
+    @property
+    def sql(self) -> Path:
+        """Of the host of engines for queries."""
+        return self.root / "sql"
+
+    @property
     def audit(self) -> Path:
         return self.root / "audit"
 

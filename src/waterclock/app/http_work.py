@@ -1,17 +1,20 @@
 """`Work`, `Membership` and secrets over HTTP: all that a worker without a database asks, docs/decisions/0007."""
 
 import asyncio
+import json
+import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Final, TypeVar
 
 from waterclock import clock
 from waterclock.app.server_line import ServerLine
 from waterclock.domain.claim import Claimant, Claimed, Claims
-from waterclock.domain.errors import NotSent, ServerLost
+from waterclock.domain.errors import NotSent, ServerLost, Unavailable, WaterclockError
 from waterclock.domain.masking import Masks
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.domain.run import Attempt
 from waterclock.faces.work_messages import (
     Adopt,
@@ -28,6 +31,7 @@ from waterclock.faces.work_messages import (
     Renew,
     Stopping,
     Taken,
+    Tell,
     Texts,
     Values,
     Woken,
@@ -37,13 +41,17 @@ from waterclock.stores.ops.nodes import Answer, Node, Pulse
 from waterclock.stores.ops.rows import storable
 from waterclock.stores.wakeups import Listeners
 
+log: Final = logging.getLogger("waterclock.worker")
 T = TypeVar("T")
 
 WAKE_SECONDS: Final = 20  # a question about wake-ups waits as long for its answer
 GATHER_SECONDS: Final = 0.02  # between two of them: under a storm one look serves for many
 AGAIN_SECONDS: Final = 0.3
 MARGIN_SECONDS: Final = 0.05  # two clocks do not run at exactly the same pace
+REPORTS_AT_ONCE: Final = 10  # in one call: each has 64 KiB at most
 BATCH_CHARACTERS: Final = 128 * 1024  # of ends in one call, which has room for a bookmark more: proxies take 1 MiB
+
+_SPOKEN: Final = tuple(entry for entry in fields(Outcome) if entry.name != "progress")
 
 
 class HttpWork:
@@ -119,11 +127,38 @@ class HttpWork:
     # What is held
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        """What programs said of themselves goes ahead of their ends, and is taken of what has begun."""
+        lost: frozenset[int] = frozenset()
+        if reports := _reports_of(outcomes):
+            lost, beginnings = await self._record(beginnings, ()), ()
+            await self._last_reports(reports)
+        return lost | await self._record(beginnings, outcomes)
+
+    async def _record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
         lost: set[int] = set()
         for some, ends in _batches(beginnings, outcomes):
             asked = Record(host=self._host, beginnings=some, outcomes=ends)
-            lost.update((await self._line.ask("/record", asked, Attempts)).attempt_ids)
+            lost.update((await self._line.ask("/record", _without_reports(asked), Attempts)).attempt_ids)
         return frozenset(lost)
+
+    async def _last_reports(self, reports: Sequence[Report]) -> None:
+        """No end waits for ever because what was said before it cannot be stored."""
+        try:
+            await self.report(reports)
+        except Unavailable:
+            raise
+        except WaterclockError as refused:
+            log.warning("the last report of %d run(s) is not stored: %s", len(reports), refused)
+
+    async def report(self, reports: Sequence[Report]) -> frozenset[int]:
+        """To a server that knows nothing of reports they are just not told."""
+        taken: set[int] = set()
+        for first in range(0, len(reports), REPORTS_AT_ONCE):
+            some = tuple(reports[first : first + REPORTS_AT_ONCE])
+            all_of_them = Attempts(attempt_ids=tuple(each.attempt_id for each in some))
+            asked = Tell(host=self._host, reports=some)
+            taken.update((await self._line.ask("/report", asked, Attempts, unknown=all_of_them)).attempt_ids)
+        return frozenset(taken)
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         asked = Renew(host=self._host, held=tuple(held), ttl_seconds=ttl_seconds)
@@ -194,6 +229,20 @@ def _batches(
             ends, length = [], 0
     if begun or ends:
         yield tuple(begun.values()), tuple(ends)
+
+
+def _reports_of(outcomes: Sequence[Outcome]) -> list[Report]:
+    return [
+        Report(attempt_id=each.attempt_id, fence=each.fence, progress=json.loads(each.progress))
+        for each in outcomes
+        if each.progress is not None
+    ]
+
+
+def _without_reports(asked: Record) -> dict[str, object]:
+    """A server of the version before would refuse a field that it does not know."""
+    ends = [{entry.name: getattr(each, entry.name) for entry in _SPOKEN} for each in asked.outcomes]
+    return {"host": asked.host, "beginnings": asked.beginnings, "outcomes": ends}
 
 
 def _sendable(outcome: Outcome) -> Outcome:

@@ -21,6 +21,10 @@ class WrongServer(InvalidInput):
     """No server of ours, or not of a release that we can work for."""
 
 
+class OlderServer(WrongServer):
+    """One of ours that does not know what it was asked."""
+
+
 def failure_of(server: str, response: httpx.Response) -> WaterclockError:
     """An answer that says no, as the error that it was over there."""
     status, error = response.status_code, _error(response)
@@ -37,7 +41,7 @@ def failure_of(server: str, response: httpx.Response) -> WaterclockError:
             advice = "; make a user for it: waterclock user add NAME --role worker" if Right.WORK in message else ""
             return Forbidden(f"{server}: {message}{advice}")
         case 404, _ if message.startswith("path "):
-            return WrongServer(f"{server} is of a release without workers over HTTP: upgrade it", field="server")
+            return OlderServer(f"{server} is of a release without workers over HTTP: upgrade it", field="server")
         case _, "wrong_protocol":
             return WrongServer(f"{server}: {message}", field="server")
         case _, "too_late":

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from waterclock.app.server_address import read_token, servers_of, token_of
-from waterclock.app.server_answers import WrongServer, failure_of
+from waterclock.app.server_answers import OlderServer, WrongServer, failure_of
 from waterclock.domain.errors import (
     Forbidden,
     InvalidInput,
@@ -76,9 +76,13 @@ class ServerLine:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def ask(self, path: str, message: object, kind: type[T], *, again: bool = True) -> T:
+    async def ask(
+        self, path: str, message: object, kind: type[T], *, again: bool = True, unknown: T | None = None
+    ) -> T:
         headers = {"content-type": "application/json"}
-        return await self.call("POST", path, kind, content=encoded(message), headers=headers, again=again)
+        return await self.call(
+            "POST", path, kind, content=encoded(message), headers=headers, again=again, unknown=unknown
+        )
 
     async def call(
         self,
@@ -91,8 +95,12 @@ class ServerLine:
         headers: Mapping[str, str] | None = None,
         again: bool = True,
         patience_seconds: float = 0.0,
+        unknown: T | None = None,
     ) -> T:
-        """`patience_seconds`: for a question that is answered late on purpose, besides the usual."""
+        """`patience_seconds`: for a question that is answered late on purpose, besides the usual.
+
+        `unknown`: what stands for the answer where the servers that can be reached are too old for the question.
+        """
         request = _Request(
             method=method,
             path=f"{PATH}{path}",
@@ -102,6 +110,7 @@ class ServerLine:
             seconds=self.patience.answer_seconds + patience_seconds,
         )
         problem: WaterclockError | None = None
+        is_older = False
         for _ in range(max(2, len(self._servers))):
             server = self._servers[self._at]
             try:
@@ -109,6 +118,7 @@ class ServerLine:
                 self._answers(server)
                 return answer
             except (NotSent, WrongServer) as unsent:
+                is_older |= isinstance(unsent, OlderServer)
                 problem = problem or unsent
             except Unavailable as failed:
                 problem = failed
@@ -119,6 +129,8 @@ class ServerLine:
                     raise
                 problem = refused
                 break
+        if is_older and unknown is not None:
+            return unknown
         raise self._lost(problem)
 
     async def _sent(self, server: str, request: "_Request") -> httpx.Response:

@@ -18,6 +18,7 @@ from waterclock.faces.http.health import Health
 from waterclock.faces.http.listening import inherited_or_bound
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
+from waterclock.faces.lake.routes import lake_routes
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
 
@@ -59,7 +60,7 @@ async def serve_faces(
                 database, services.access, metrics, cluster=services.cluster, is_draining=lambda: node.is_draining
             ),
             metrics=metrics,
-            routes=[*api_routes(context), *chain_routes(context)],
+            routes=[*api_routes(context), *chain_routes(context), *lake_routes(context)],
             record=record,
         )
         await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
@@ -83,6 +84,8 @@ def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> 
         messages=services.messages,
         channels=services.channels,
         chains=services.chains,
+        lake=services.lake,
+        lake_work=services.lake_work,
         work=services.work,
         shipping=services.shipping,
         stopping=stopped,

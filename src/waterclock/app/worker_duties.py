@@ -13,6 +13,7 @@ from waterclock.domain.job import CALLABLE
 from waterclock.engine.attempt import Attempts
 from waterclock.engine.dispatcher import Dispatcher
 from waterclock.engine.node import Node
+from waterclock.engine.reporter import Reporter
 from waterclock.engine.shipper import Destination, Shipper
 from waterclock.engine.stopper import Stopper
 from waterclock.engine.turns import Turns
@@ -23,10 +24,14 @@ from waterclock.runners.chain_program import ChainPrograms
 from waterclock.runners.client import SupervisorClient
 from waterclock.runners.disk_space import DiskSpace
 from waterclock.runners.folders import LocalRoot, Root
+from waterclock.runners.lake.placing import LakePrograms
+from waterclock.runners.lake.s3_keys import WorkerS3Keys
+from waterclock.runners.lake.variables import java_variables, pip_variables
 from waterclock.runners.outbox import Outbox
 from waterclock.runners.preparing import Preparer, SecretSource
 from waterclock.runners.s3_folders import S3Root
 from waterclock.runners.scripts import Scripts, s3_reader
+from waterclock.runners.sql.hosting import SqlHost
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 from waterclock.settings import Settings
@@ -63,6 +68,14 @@ class WorkerDuties:
         self._secrets = secrets
         self._outbox = Outbox(self._folders.outbox.absolute()) if logs_to else None
         self.supervisor = SupervisorClient(self._folders.supervisor, self._spawn_supervisor)
+        self._sql = SqlHost(
+            self._folders.sql,
+            engine=settings.sql_engine,
+            remote=settings.sql_remote,
+            python=settings.sql_python,
+            warm=settings.sql_warm,
+            user=settings.worker_user,
+        )
         claimant = Claimant(node=node_id, host=host, labels=settings.worker_labels, roles=("", settings.node_role))
         functions = import_callables(settings.callables)
         runners: dict[str, Runner] = {"": self.supervisor}
@@ -106,6 +119,7 @@ class WorkerDuties:
             )
         node.add_worker(attempts, dispatchers)
         node.add(Stopper(work, attempts, node_id), Topic.STOPS)
+        attempts.reporting = node.add(Reporter(work, attempts)).wake
         self._room = node.room
         self._shipper = Shipper(logs_to, self._outbox, attempts.known) if logs_to and self._outbox else None
         if self._shipper:
@@ -116,6 +130,7 @@ class WorkerDuties:
         """After the node has stopped."""
         if self._shipper:
             await self._shipper.flush()
+        self._sql.close()
         await self.supervisor.close()
 
     def _occupied(self) -> int:
@@ -143,10 +158,32 @@ class WorkerDuties:
             outbox=self._outbox,
             interpreters=settings.interpreters,
             chains=ChainPrograms(roots={folder: self._programs(folder) for folder in Folder}),
+            lake=self._lake(),
             callables=callables,
             log_cap_bytes=settings.log_cap_bytes,
             grace_seconds=settings.stop_grace_seconds,
             user=settings.worker_user or None,
+        )
+
+    def _lake(self) -> LakePrograms:
+        settings, folders = self._settings, self._folders
+        clickhouse = {
+            "url": settings.clickhouse_url,
+            "user": settings.clickhouse_user,
+            "password": settings.clickhouse_password,
+        }
+        return LakePrograms(
+            cache=folders.lake_cache.absolute(),
+            home=folders.lake.absolute(),
+            roots=settings.lake_roots,
+            allows_private=settings.lake_private,
+            maven_settings=settings.lake_maven_settings,
+            pip=pip_variables(os.environ),
+            java=java_variables(os.environ),
+            clickhouse=clickhouse,
+            s3=WorkerS3Keys(endpoint=settings.s3_endpoint, region=settings.s3_region),
+            read_s3=s3_reader(settings.s3_endpoint, settings.s3_region),
+            sql=self._sql,
         )
 
     def _programs(self, folder: Folder) -> Root:

@@ -1,14 +1,19 @@
 """Lake jobs: their kinds, what they are called while they run, and the tables that their queries name."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import Attempt, Phase, RunState
 
+if TYPE_CHECKING:  # to read it takes longer than all else that the program of a lake job needs to begin
+    from waterclock.domain.schedule import Schedule
+
 NAMESPACE: Final = "lake"
+
+T = TypeVar("T")
 
 
 class LakeKind(StrEnum):
@@ -49,6 +54,64 @@ class LakeTable:
     path: str
 
 
+class SortField(StrEnum):
+    """What a list of lake jobs can be sorted by."""
+
+    JOB_ID = "job_id"
+    DISPLAY_NAME = "display_name"
+    JOB_TYPE = "job_type"
+    CREATOR_ID = "creator_id"
+    CREATED_TIME = "created_time"
+    UPDATED_TIME = "updated_time"
+    NEXT_RUN_TIME = "next_run_time"
+    LAST_RUN_TIME = "last_run_time"
+
+
+class RunSortField(StrEnum):
+    """What the history can be sorted by."""
+
+    RUN_ID = "run_id"
+    JOB_ID = "job_id"
+    START_TIME = "start_time"
+    END_TIME = "end_time"
+    UPDATED_TIME = "updated_time"
+
+
+Field = TypeVar("Field", SortField, RunSortField)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sort(Generic[Field]):
+    field: Field
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed(Generic[T]):
+    """A piece of a list, and how many there are in all."""
+
+    items: Sequence[T]
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LakeDraft:
+    """What a caller decides about a lake job."""
+
+    display_name: str
+    class_name: str  # a LakeKind
+    job_type: str
+    definition: Mapping[str, object]  # in the seed's shape, whole, as it was given
+    task: Mapping[str, object]  # of it, what a worker needs to run it
+    schedule_time: Mapping[str, object]  # as it was given: one that is the same leaves the trigger as it is
+    schedule: "Schedule | None"  # None: only by hand
+    every_minutes: int | None = None  # between two runs, where the schedule has such a distance
+    retries: int = 0
+    timeout_seconds: int | None = None
+    queue: str = "default"
+    labels: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LakeJob:
     """A job of the lake face, with what is known of its runs."""
@@ -63,9 +126,23 @@ class LakeJob:
     created_at: Moment
     updated_at: Moment
     next_run_at: Moment | None
-    last_run: Attempt | None  # the newest attempt of its newest run
-    last_ended: Attempt | None  # the newest that has ended
+    last_run: Attempt | None  # the newest attempt of the run that lives, or else of the newest
+    last_ended: Attempt | None  # the newest attempt of the newest run that has ended
     now: Moment  # of the store, when it was read
+    progress: Mapping[str, object] = field(default_factory=dict)  # what its newest run has said of itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LakeRun:
+    """A run of a lake job, shown by its newest attempt; the job may be gone, its name stays."""
+
+    attempt: Attempt
+    job_id: int
+    display_name: str
+    class_name: str
+    job_type: str
+    progress: Mapping[str, object]
+    now: Moment
 
 
 _STATUSES: Final[Mapping[RunState, LakeStatus]] = {

@@ -49,6 +49,7 @@ class Outcome:
     output: str | None = None  # the end of what a chain's program printed
     bookmark: str | None = None  # what a program that ended well left for the next run of its job
     bookmark_refused: str | None = None  # why what it left cannot be saved
+    progress: str | None = None  # the last that a program said of itself, as JSON
     final: bool = False  # no other attempt follows, whatever retries or probes are left
     job_id: int | None = None  # where the one who ran it knows it: then nobody has to look it up
     lone: Lone | None = None

@@ -83,8 +83,25 @@ def resolve(arguments: Mapping[str, str], values: Mapping[str, str]) -> Resolved
     return Resolved(arguments=given, environment={variable: values[name] for variable, name in _pairs(arguments)})
 
 
+def names_in(text: str) -> frozenset[str]:
+    """The secrets that a text refers to."""
+    return frozenset(_REFERENCE.findall(text)) if _OPENING in text else frozenset()
+
+
+def with_values(text: str, values: Mapping[str, str]) -> str:
+    return _REFERENCE.sub(lambda found: values[found[1]], text) if _OPENING in text else text
+
+
+def reference_to(name: str) -> str:
+    return f"{_OPENING}{name}}}}}"
+
+
+def is_secret_name(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None
+
+
 def check_secret_name(name: str) -> None:
-    if not _NAME.fullmatch(name):
+    if not is_secret_name(name):
         raise InvalidInput("a secret's name has 1 to 128 letters, digits, '_', '.', '-'", field="name")
 
 

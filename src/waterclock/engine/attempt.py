@@ -10,9 +10,11 @@ from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
+from waterclock.domain.lake import KINDS as LAKE
 from waterclock.domain.log_name import log_name
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.placement import asked_mb
+from waterclock.domain.progress import Report
 from waterclock.domain.run import RunState
 from waterclock.engine import flight as flights
 from waterclock.engine.flight import Flight, Preparation
@@ -51,12 +53,14 @@ class Attempts:
         self._doubtful: dict[int, Flight] = {}  # may have been started: nobody may start them again
         self._pumps: list[asyncio.Task[None]] = []
         self._tidying: set[asyncio.Future[None]] = set()
+        self.reporting: Callable[[], None] = lambda: None  # called when a program starts that reports
 
     # Life
 
     async def open(self) -> None:
-        """Adopt what this host ran before, then listen to the runners."""
+        """Adopt what this host ran before, clear away what is left of all else, then listen to the runners."""
         await self._adopt()
+        self._later(asyncio.to_thread(self._preparation.set_aside(self.known())))
         self._pumps = [asyncio.create_task(self._pump(runner)) for runner in set(self._runners.values())]
 
     async def close(self) -> None:
@@ -94,6 +98,11 @@ class Attempts:
     def known(self) -> frozenset[int]:
         """Every attempt that was handed to us, and may be running."""
         return frozenset(self._flights) | frozenset(self._doubtful)
+
+    def reports(self) -> Callable[[], list[Report]] | None:
+        """How far those have come that run and report; to be called in a thread. None where there are none."""
+        running = [each for each in self._flights.values() if each.started and each.claimed.spec.kind in LAKE]
+        return (lambda: [flights.report_of(self._preparation, each) for each in running]) if running else None
 
     # Starting
 
@@ -135,6 +144,8 @@ class Attempts:
             flight.started = True
             return program
         flight.started = True
+        if flight.claimed.spec.kind in LAKE:
+            self.reporting()
         return replace(program, lease_until=flight.leased_until)
 
     async def _start(self, programs: Sequence[Program]) -> None:

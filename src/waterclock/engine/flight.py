@@ -1,8 +1,9 @@
 """One attempt in flight: how it becomes a program, and what is made of that program's end."""
 
 import asyncio
+import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -13,10 +14,12 @@ from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.domain.gate import Verdict
 from waterclock.domain.job import CALLABLE
+from waterclock.domain.lake import KINDS as LAKE
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.outcome import Outcome
+from waterclock.domain.progress import Report, Said
 from waterclock.domain.run import Attempt, RunState
-from waterclock.engine.verdict import outcome_of, probed
+from waterclock.engine.verdict import outcome_of, probed, reasoned
 from waterclock.runners.base import End, Ended, Program
 
 log: Final = logging.getLogger("waterclock.engine")
@@ -49,6 +52,14 @@ class Preparation(Protocol):
 
     def bookmark(self, claimed: Claimed) -> Left:
         """What a program that has succeeded left for the next run."""
+        ...
+
+    def report(self, attempt_id: int) -> Said:
+        """What the program of a lake job says of itself."""
+        ...
+
+    def set_aside(self, besides: Collection[int]) -> Callable[[], None]:
+        """What is left here of attempts but for these; what is returned removes it, in a thread."""
         ...
 
     def clean_up(self, attempt_ids: Sequence[int]) -> None:
@@ -95,6 +106,8 @@ def outcome(preparation: Preparation, event: Ended, flight: Flight | None) -> Ou
         return found
     if flight.claimed.spec.kind == CHAIN:
         return _of_chain(preparation, event, flight, found)
+    if flight.claimed.spec.kind in LAKE:
+        return _of_lake(preparation, event, flight, found)
     if found.state is not RunState.SUCCEEDED:
         return found
     left = preparation.bookmark(flight.claimed)
@@ -117,6 +130,20 @@ def _of_chain(preparation: Preparation, event: Ended, flight: Flight, found: Out
     if is_probe:
         found = probed(found, event, said=None if path is None else preparation.said(path), shown=shown)
     return replace(found, output=shown)
+
+
+def _of_lake(preparation: Preparation, event: Ended, flight: Flight, found: Outcome) -> Outcome:
+    """With what it said of itself: why it failed goes first."""
+    said = preparation.report(event.attempt_id).masked(flight.masks)
+    progress = json.dumps(said.progress) if said.progress else None
+    return replace(reasoned(found, event, said.reason), progress=progress)
+
+
+def report_of(preparation: Preparation, flight: Flight) -> Report:
+    """Of an attempt that runs. Called in a thread: it waits for the disk."""
+    attempt = flight.claimed.attempt
+    said = preparation.report(attempt.id).masked(flight.masks)
+    return Report(attempt_id=attempt.id, fence=attempt.fence, phase=said.phase, progress=said.progress)
 
 
 def _last_words(preparation: Preparation, event: Ended, flight: Flight | None) -> str:

@@ -29,6 +29,14 @@ def outcome_of(ended: Ended, *, last_words: str = "") -> Outcome:
     )
 
 
+def reasoned(found: Outcome, ended: Ended, reason: str | None) -> Outcome:
+    """The outcome of a program that said itself why it failed: that first, then how it ended."""
+    if reason is None or found.state not in (RunState.FAILED, RunState.TIMEOUT):
+        return found
+    _, how = _judged(ended, "")  # its last words are the reason once more
+    return replace(found, message=f"{reason} ({how})")
+
+
 def probed(found: Outcome, ended: Ended, *, said: str | None, shown: str | None) -> Outcome:
     """The outcome of a gate's probe: `said` is how its output ends, `shown` the same without secrets.
 

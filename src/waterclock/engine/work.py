@@ -5,9 +5,10 @@ from typing import Protocol
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database, Topic
-from waterclock.stores.ops import claiming, recording
+from waterclock.stores.ops import claiming, progressing, recording
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.lone_ends import Contested
 
@@ -23,6 +24,10 @@ class Work(Protocol):
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
         """Beginnings and ends in one go; those of the beginnings that are no longer ours."""
+        ...
+
+    async def report(self, reports: Sequence[Report]) -> frozenset[int]:
+        """How far they have come; those that need not be said again."""
         ...
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]: ...
@@ -70,6 +75,9 @@ class StoreWork:
             alone=self._alone,
             carefully=carefully,
         )
+
+    async def report(self, reports: Sequence[Report]) -> frozenset[int]:
+        return await self._database.write(progressing.report, reports=reports)
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)

@@ -1,7 +1,8 @@
 """What workers over HTTP and servers say to each other: one value a question and one an answer, docs/decisions/0007.
 
 A field that is added to a question is a new version of the protocol: a server of the version before would refuse it.
-What is added to an answer is passed over by a worker that does not know it.
+What is added to an answer is passed over by a worker that does not know it; a question that is added is one that such a
+server does not know, and that a worker can do without.
 """
 
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ from typing import Final
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.stores.ops.nodes import Node, Pulse
 
 PATH: Final = "/api/v1/work"
@@ -70,6 +72,14 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tell:
+    """How far attempts have come."""
+
+    host: str
+    reports: tuple[Report, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Renew:
     host: str
     held: tuple[tuple[int, int], ...]  # attempts and their fences
@@ -105,7 +115,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """Lost, renewed or to be stopped: as the question was."""
+    """Lost, renewed, heard of or to be stopped: as the question was."""
 
     attempt_ids: tuple[int, ...]
 

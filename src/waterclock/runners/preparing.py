@@ -1,6 +1,6 @@
 """From a claimed attempt to a program: the script found, the command built, nothing left to look up."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,15 +13,20 @@ from waterclock.domain.chain import KIND as CHAIN
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE
+from waterclock.domain.lake import KINDS as LAKE
+from waterclock.domain.lake_secrets import check_lake_secrets, secrets_of, with_secrets
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.message import LONGEST_OUTPUT
 from waterclock.domain.moment import to_iso
+from waterclock.domain.progress import Said
 from waterclock.domain.run import Attempt
 from waterclock.domain.secret import Resolved, refers_to_secrets, resolve, secret_names
 from waterclock.runners import bookmark_file, logs
 from waterclock.runners.base import Limits, Program
 from waterclock.runners.chain_program import ChainPrograms, chain_environment, timeout_of, words_of
 from waterclock.runners.interpreters import PATH, PYTHON, Command, command
+from waterclock.runners.lake import report
+from waterclock.runners.lake.placing import LakePrograms, task_of
 from waterclock.runners.logs import LocalLog
 from waterclock.runners.outbox import Outbox
 from waterclock.runners.scripts import Scripts
@@ -52,6 +57,7 @@ class Preparer:
     workspaces: Workspaces
     interpreters: Mapping[str, str]
     chains: ChainPrograms = field(default_factory=ChainPrograms)
+    lake: LakePrograms = field(default_factory=LakePrograms)
     callables: frozenset[str] = frozenset()
     outbox: Outbox | None = None  # for logs that are shipped; else they stay where they are written
     log_cap_bytes: int = 64 * 1024 * 1024
@@ -62,7 +68,7 @@ class Preparer:
         """The program, where nothing has to be fetched or installed; None where `prepare` must."""
         if claimed.spec.kind == CALLABLE:
             return self._callable(claimed)
-        if claimed.spec.kind == CHAIN:
+        if claimed.spec.kind == CHAIN or claimed.spec.kind in LAKE:
             return None
         if _modules(claimed) and claimed.spec.kind == PYTHON:
             return None
@@ -74,6 +80,8 @@ class Preparer:
     async def prepare(self, claimed: Claimed) -> Program:
         if claimed.spec.kind == CHAIN:
             return await self._of_chain(claimed)
+        if claimed.spec.kind in LAKE:
+            return await self._of_lake(claimed)
         location, given = _location(claimed), await self._resolved(claimed, claimed.attempt.arguments)
         modules = _modules(claimed) if claimed.spec.kind == PYTHON else None
         script = self.scripts.local(location, claimed.attempt.owner)
@@ -83,10 +91,11 @@ class Preparer:
         return self._program(claimed, given, script, python)
 
     async def masks(self, claimed: Claimed) -> Masks:
-        attempt = claimed.attempt
-        if claimed.spec.kind == CALLABLE or not refers_to_secrets(attempt.arguments):
+        if claimed.spec.kind == CALLABLE:
             return NOTHING_TO_MASK
-        return await self.secrets.masks(attempt, secret_names(attempt.arguments))
+        named = secrets_of(task_of(claimed)) if claimed.spec.kind in LAKE else frozenset[str]()
+        names = named | secret_names(claimed.attempt.arguments)
+        return await self.secrets.masks(claimed.attempt, names) if names else NOTHING_TO_MASK
 
     def bookmark(self, claimed: Claimed) -> Left:
         if _option(claimed) is not BookmarkOption.ENABLE:
@@ -118,6 +127,12 @@ class Preparer:
             return text if text.strip() or size <= LONGEST_OUTPUT else None
         return None
 
+    def report(self, attempt_id: int) -> Said:
+        return report.read(self.workspaces.folder(attempt_id))
+
+    def set_aside(self, besides: Collection[int]) -> Callable[[], None]:
+        return self.workspaces.set_aside(besides)
+
     def clean_up(self, attempt_ids: Sequence[int]) -> None:
         for attempt_id in attempt_ids:
             self.workspaces.remove(attempt_id)
@@ -141,6 +156,18 @@ class Preparer:
         folder = self.workspaces.folder(attempt.id)
         env = {**environment(attempt, folder), **chain_environment(attempt, warm=built.warm)}
         return self._made(claimed, built, env, folder)
+
+    async def _of_lake(self, claimed: Claimed) -> Program:
+        attempt, task = claimed.attempt, task_of(claimed)
+        try:
+            check_lake_secrets(task)
+        except InvalidInput as refused:
+            raise CannotRun(str(refused)) from None
+        names = secrets_of(task)
+        values = await self.secrets.values(attempt, names) if names else {}
+        built = await self.lake.placed(claimed, with_secrets(task, values), self.workspaces)
+        folder = self.workspaces.folder(attempt.id)
+        return self._made(claimed, built, environment(attempt, folder), folder)
 
     def _program(self, claimed: Claimed, given: Resolved, script: Path, python: str | None) -> Program:
         attempt, option = claimed.attempt, _option(claimed)

@@ -5,6 +5,7 @@ Through botocore: environment, shared file, instance role.
 
 import threading
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 USUAL_PATIENCE: Final[Mapping[str, object]] = {
@@ -15,9 +16,18 @@ USUAL_PATIENCE: Final[Mapping[str, object]] = {
 
 
 class S3Connection:
-    def __init__(self, *, endpoint: str, region: str, patience: Mapping[str, object] = USUAL_PATIENCE) -> None:
+    def __init__(
+        self,
+        *,
+        endpoint: str,
+        region: str,
+        patience: Mapping[str, object] = USUAL_PATIENCE,
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        """`keys`: access_key, secret_key and session_token, where the credentials are not those of whoever runs us."""
         self._endpoint, self._region = endpoint, region
         self._patience = patience
+        self._keys = keys or {}
         self._lock = threading.Lock()
         self._client: Any = None
 
@@ -28,10 +38,15 @@ class S3Connection:
 
         with self._lock:
             if self._client is None:
-                self._client = botocore.session.get_session().create_client(
+                # One session for all whose keys are given: it remembers the model of S3, which takes longest.
+                session = _shared_session() if self._keys.get("access_key") else botocore.session.get_session()
+                self._client = session.create_client(
                     "s3",
                     region_name=self._region,
                     endpoint_url=self._endpoint or None,
+                    aws_access_key_id=self._keys.get("access_key") or None,
+                    aws_secret_access_key=self._keys.get("secret_key") or None,
+                    aws_session_token=self._keys.get("session_token") or None,
                     config=botocore.config.Config(**self._patience),
                 )
             return self._client
@@ -39,3 +54,10 @@ class S3Connection:
     def renew(self) -> None:
         """After a failure: its credentials may be old ones."""
         self._client = None
+
+
+@cache
+def _shared_session() -> Any:
+    import botocore.session
+
+    return botocore.session.get_session()

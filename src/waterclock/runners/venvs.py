@@ -3,16 +3,15 @@
 import asyncio
 import contextlib
 import fcntl
-import hashlib
 import os
 import shutil
 import signal
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
 from waterclock.domain.errors import CannotRun
+from waterclock.runners.virtualenv import digest, installing, making
 
 DONE: Final = ".complete"
 TAIL: Final = 2_000
@@ -26,7 +25,7 @@ class Venvs:
 
     async def python_for(self, modules: str) -> str:
         wanted = parse_modules(modules)
-        folder = self._root / _digest(wanted)
+        folder = self._root / digest(wanted)
         if not (folder / DONE).exists():
             async with _locked(self._root, folder.name):
                 if not (folder / DONE).exists():
@@ -45,16 +44,11 @@ def parse_modules(modules: str) -> tuple[str, ...]:
     return wanted
 
 
-def _digest(wanted: tuple[str, ...]) -> str:
-    text = "\n".join((sys.version, *sorted(wanted)))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
 async def _make(folder: Path, wanted: tuple[str, ...]) -> None:
     """In its final place, since scripts in it name their own path; `.complete` comes last."""
     shutil.rmtree(folder, ignore_errors=True)
-    await _call(sys.executable, "-m", "venv", str(folder))
-    await _call(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input", *wanted)
+    await _call(*making(folder))
+    await _call(*installing(folder, "--quiet", *wanted))
     (folder / DONE).touch()
 
 

@@ -3,12 +3,18 @@
 import os
 import pwd
 import shutil
+import tempfile
+from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from waterclock.domain.errors import CannotRun
 from waterclock.domain.log_name import log_name
 from waterclock.domain.run import Attempt
+
+_ASIDE: Final = ".left-"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,20 @@ class Workspaces:
         try:
             os.rmdir(folder)  # most programs leave nothing
         except OSError:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def set_aside(self, besides: Collection[int]) -> Callable[[], None]:
+        """Whatever was left here, by a host that lost its power say, but for these; what is returned removes it."""
+        known = {str(attempt_id) for attempt_id in besides}
+        with suppress(OSError):  # no reason not to start
+            if left := [name for name in os.listdir(self.work_root) if name.isdigit() and name not in known]:
+                aside = tempfile.mkdtemp(prefix=_ASIDE, dir=self.work_root)
+                for name in left:
+                    os.rename(self.work_root / name, f"{aside}/{name}")
+        return self._remove_what_is_aside
+
+    def _remove_what_is_aside(self) -> None:
+        for folder in self.work_root.glob(f"{_ASIDE}*"):
             shutil.rmtree(folder, ignore_errors=True)
 
     def log(self, attempt: Attempt) -> Path:

@@ -22,6 +22,7 @@ PRELOADED: Final = (
     "argparse", "collections", "csv", "dataclasses", "datetime", "decimal", "functools", "hashlib", "itertools", "json",
     "logging", "math", "os", "pathlib", "random", "re", "shutil", "string", "subprocess", "tempfile", "time",
     "traceback", "typing", "urllib.parse", "uuid",
+    "waterclock.runners.lake.sql_task",  # a small query takes no longer than it would take to read this
 )  # fmt: skip
 
 

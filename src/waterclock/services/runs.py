@@ -79,7 +79,7 @@ class Runs:
         found = await self._looking_up((caller.org_id, wire_id))
         if namespace not in (None, found.namespace) or job_name not in (None, found.job_name):
             raise NotFound("run", wire_id)
-        (explained,) = await self._explained([found])
+        (explained,) = await self.explained([found])
         return explained
 
     async def of_job(self, caller: Caller, namespace: str, job_name: str, page: PageRequest) -> Page[Attempt]:
@@ -88,7 +88,7 @@ class Runs:
         found = await self._database.read(
             reading.attempts_of_job, job_id=job.id, before=_before("runs of job", page.token), limit=page.size + 1
         )
-        return page_of("runs of job", await self._explained(found), page.size, _place)
+        return page_of("runs of job", await self.explained(found), page.size, _place)
 
     async def list(
         self, caller: Caller, namespaces: Sequence[str], states: Collection[RunState], page: PageRequest
@@ -102,7 +102,7 @@ class Runs:
             before=_before("runs", page.token),
             limit=page.size + 1,
         )
-        return page_of("runs", await self._explained(found), page.size, _place)
+        return page_of("runs", await self.explained(found), page.size, _place)
 
     async def stop(
         self, caller: Caller, wire_ids: Sequence[str], *, namespace: str | None = None, job_name: str | None = None
@@ -118,14 +118,7 @@ class Runs:
             rules=self._fire_rules,
         )
 
-    async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
-        return await self._database.write(start_each, calls=calls)
-
-    async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
-        found = await self._database.look_up(reading.get_attempts, wanted=wanted)
-        return [each or NotFound("run", wire_id) for each, (_, wire_id) in zip(found, wanted, strict=True)]
-
-    async def _explained(self, found: Sequence[Attempt]) -> Sequence[Attempt]:
+    async def explained(self, found: Sequence[Attempt]) -> Sequence[Attempt]:
         """Those that nobody has claimed for a while say what they wait for, where there is something to say."""
         before = clock.wall_us() - NEW_US
         unclaimed = [each.id for each in found if _is_unclaimed(each) and each.due_at < before]
@@ -133,6 +126,13 @@ class Runs:
             return found
         why = await self._database.read(why_unclaimed, attempt_ids=unclaimed, within_seconds=ALIVE_SECONDS)
         return [replace(each, wait_reason=why[each.id]) if each.id in why else each for each in found]
+
+    async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
+        return await self._database.write(start_each, calls=calls)
+
+    async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
+        found = await self._database.look_up(reading.get_attempts, wanted=wanted)
+        return [each or NotFound("run", wire_id) for each, (_, wire_id) in zip(found, wanted, strict=True)]
 
 
 def _is_unclaimed(attempt: Attempt) -> bool:

@@ -14,6 +14,7 @@ from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.errors import Forbidden
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.domain.secret import secret_names
 from waterclock.domain.trigger import FireRules
 from waterclock.services import work_checks as checks
@@ -115,9 +116,15 @@ class WorkService:
             stations.record,
             station=station,
             beginnings=beginnings,
-            outcomes=[replace(each, beginning=None, job_id=None, lone=None) for each in outcomes],
+            outcomes=[replace(each, beginning=None, job_id=None, lone=None, progress=None) for each in outcomes],
             rules=self._rules,
         )
+
+    async def report(self, caller: Caller, host: str, reports: Sequence[Report]) -> frozenset[int]:
+        """Also the last of an attempt, ahead of its end: ends stay as workers of the version before tell them."""
+        station = _station(caller, host)
+        said = checks.checked_progress(reports)
+        return await self._database.write(stations.report, station=station, reports=said)
 
     async def renew(
         self, caller: Caller, host: str, held: Sequence[tuple[int, int]], ttl_seconds: float

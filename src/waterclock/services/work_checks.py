@@ -1,6 +1,8 @@
 """What a worker over HTTP may say: refused in words here, before a column of the store would refuse it in none."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from waterclock.domain.bookmark import refusal_of
@@ -9,8 +11,9 @@ from waterclock.domain.errors import InvalidInput
 from waterclock.domain.gate import Verdict
 from waterclock.domain.labels import label_set
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import LARGEST, Report, Said
 from waterclock.domain.role import NODE_ROLES
-from waterclock.domain.run import RunState
+from waterclock.domain.run import Phase, RunState
 from waterclock.stores.ops.nodes import Node, Pulse
 
 LARGEST_CLAIM: Final = 1_000
@@ -88,6 +91,18 @@ def check_reports(beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) 
         raise InvalidInput("an attempt has two fences", field="outcomes")
     for outcome in outcomes:
         _check_outcome(outcome)
+
+
+def checked_progress(reports: Sequence[Report]) -> list[Report]:
+    """As they can be stored."""
+    _between("reports", len(reports), 0, LARGEST_BATCH)
+    if len({each.attempt_id for each in reports}) < len(reports):
+        raise InvalidInput("an attempt is named twice", field="reports")
+    for each in reports:
+        _among("phase", each.phase or "", ("", *Phase))
+        if len(json.dumps(each.progress, ensure_ascii=False)) > LARGEST:
+            raise InvalidInput(f"must have at most {LARGEST} characters", field="progress")
+    return [replace(each, progress=Said.read({"progress": each.progress}).progress) for each in reports]
 
 
 def _check_outcome(outcome: Outcome) -> None:

@@ -46,6 +46,7 @@ class Kind(StrEnum):
     GROUP = "group"
     CHAIN = "chain"
     CHAIN_PART = "chain_part"
+    LAKE_TABLE = "lake_table"
 
 
 class Tx(Protocol):

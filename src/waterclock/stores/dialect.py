@@ -1,13 +1,22 @@
-"""SQL by name: one text for all databases, and the few words in which they differ."""
+"""SQL by name: one text for all databases, and the few words in which they differ.
+
+A list that can be sorted has lines `-- order word: expression` (which may go on in lines `--   …`), with `word?` where
+the expression may be NULL. These words, and no others, can be asked for; its own ORDER BY comes after them.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Final
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\s*$", re.MULTILINE)
+_ORDER: Final = re.compile(r"^-- order (\w+)(\??): (.+(?:\n--   .+)*)$", re.MULTILINE)
+_BY: Final = " by "
+_FIRST, _LAST = "-1", "9223372036854775807"  # before and after every time
+
+MOST_KEPT: Final = 4_096  # texts: callers may ask for one list in many orders
 PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)\b")
 IN_LIST: Final = re.compile(r"\bIN :([a-z_]+)\b")
 
@@ -64,6 +73,36 @@ MYSQL: Final = Dialect(
 @cache
 def statements(dialect: str) -> Mapping[str, str]:
     """Every named statement: the common text, replaced by the dialect's own where it has one."""
+    return {name: _bare(body) for name, body in _bodies(dialect).items()}
+
+
+def sorted_by(name: str, words: Sequence[tuple[str, bool]]) -> str:
+    """The name of a statement that is sorted by these words first; True: descending."""
+    return f"{name}{_BY}{' '.join(f'{word}-' if down else word for word, down in words)}" if words else name
+
+
+def statement(dialect: str, name: str) -> str:
+    """The text of one, also of one that is sorted in another way. What is NULL comes last, up or down."""
+    plain, _, words = name.partition(_BY)
+    text = statements(dialect)[plain]
+    if not words:
+        return text
+    known = {word: (expression, bool(mark)) for word, mark, expression in _ORDER.findall(_bodies(dialect)[plain])}
+    chosen = [_key(*known[word.removesuffix("-")], down=word.endswith("-")) for word in words.split()]
+    head, by, tail = text.rpartition("ORDER BY ")
+    return f"{head}{by}{', '.join(chosen)}, {tail}"
+
+
+def _key(expression: str, may_be_null: bool, *, down: bool) -> str:
+    expression = expression.replace("\n--  ", "")
+    if may_be_null:
+        expression = f"COALESCE({expression}, {_FIRST if down else _LAST})"
+    return f"{expression} DESC" if down else expression
+
+
+@cache
+def _bodies(dialect: str) -> Mapping[str, str]:
+    """With their comments."""
     folder = resources.files(__package__) / "sql"
     found: dict[str, str] = {}
     for place in (folder, folder / dialect):
@@ -76,7 +115,7 @@ def statements(dialect: str) -> Mapping[str, str]:
 
 def _split(text: str) -> dict[str, str]:
     pieces = _NAME.split(text)[1:]
-    return {name: _bare(body) for name, body in zip(pieces[::2], pieces[1::2], strict=True)}
+    return dict(zip(pieces[::2], pieces[1::2], strict=True))
 
 
 def _bare(body: str) -> str:

@@ -1,13 +1,14 @@
 """How a claimed attempt becomes a simulated program: `Preparation` for the attempts of the engine."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from tests.chaos.simulation.jobs import JOBS, Behaviour
 from waterclock.domain.bookmark import Left
 from waterclock.domain.claim import Claimed
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
+from waterclock.domain.progress import Said
 from waterclock.domain.run import Attempt
 from waterclock.runners.base import Program
 
@@ -42,6 +43,12 @@ class Preparing:
 
     def bookmark(self, claimed: Claimed) -> Left:
         return Left()
+
+    def report(self, attempt_id: int) -> Said:
+        return Said()
+
+    def set_aside(self, besides: Collection[int]) -> Callable[[], None]:
+        return lambda: None
 
     def clean_up(self, attempt_ids: Sequence[int]) -> None: ...
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from waterclock.faces.http.health import Health
 from waterclock.faces.http.listening import bind
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
+from waterclock.faces.lake import lake_routes
 from waterclock.notices.apprise_sender import AppriseSender
 from waterclock.runners.log_store import FileLogStore
 from waterclock.services.access import Access, FirstStart
@@ -35,6 +37,8 @@ from waterclock.services.cluster import Cluster
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
+from waterclock.services.lake import Lake
+from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
 from waterclock.services.quotas import Quotas
@@ -50,6 +54,9 @@ from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops import access as access_ops
 
 PATIENCE_SECONDS = 20.0
+NO_TLS = ssl.SSLContext(
+    ssl.PROTOCOL_TLS_CLIENT
+)  # the servers here speak plain HTTP: no client need read all of a host's CAs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +72,8 @@ class Served:
     hand: "Hand"
 
     def as_user(self, token: str) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=self.client.base_url, headers={"authorization": f"Bearer {token}"})
+        headers = {"authorization": f"Bearer {token}"}
+        return httpx.AsyncClient(base_url=self.client.base_url, headers=headers, verify=NO_TLS)
 
     async def token_of(self, name: str, role: Role, *, org_id: int = 1) -> str:
         """A new user's, also of another organisation: that one's users are made by its own admin."""
@@ -149,7 +157,9 @@ async def served(
     (folder / "token").write_text(made[0].token + "\n")
     async with _running(context, database) as url:
         headers = {"authorization": f"Bearer {made[0].token}"} if auth == "keys" else {}
-        async with httpx.AsyncClient(base_url=f"{url}/api/v1", headers=headers, timeout=PATIENCE_SECONDS) as client:
+        async with httpx.AsyncClient(
+            base_url=f"{url}/api/v1", headers=headers, timeout=PATIENCE_SECONDS, verify=NO_TLS
+        ) as client:
             yield Served(
                 url=url,
                 token=made[0].token,
@@ -185,6 +195,8 @@ def context_of(settings: Settings, database: Database) -> Context:
         messages=Messages(database),
         channels=Channels(database, box, AppriseSender(private=settings.channels_private)),
         chains=Chains(database, {}, probe_seconds=settings.chains_probe_seconds),
+        lake=Lake(database, runs, {}),
+        lake_work=LakeWork(database, {}, lease_seconds=settings.lease_seconds),
         work=WorkService(database, {}, secrets),
         shipping=Shipping(database, store, cap_bytes=settings.log_cap_bytes),
     )
@@ -195,7 +207,7 @@ async def _running(context: Context, database: Database) -> AsyncIterator[str]:
     metrics = Metrics()
     health = Health(database, context.access, metrics)
     async with audited(database, context.settings.data_dir / "audit") as record:
-        routes = [*api_routes(context), *chain_routes(context)]
+        routes = [*api_routes(context), *chain_routes(context), *lake_routes(context)]
         app = build_app(glue=_no_glue, health=health, metrics=metrics, routes=routes, record=record)
         async with _listening(app) as url:
             yield url

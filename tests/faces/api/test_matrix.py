@@ -114,6 +114,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/work/release"): WORK,
     ("POST", "/work/adopt"): WORK,
     ("POST", "/work/record"): WORK,
+    ("POST", "/work/report"): WORK,
     ("POST", "/work/renew"): WORK,
     ("POST", "/work/stopping"): WORK,
     ("POST", "/work/secrets"): WORK,

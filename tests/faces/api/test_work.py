@@ -1,6 +1,7 @@
 """Workers over HTTP: what a worker asks through its client is done by a real server, and what is refused says why."""
 
 import asyncio
+import json
 import logging
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -30,12 +31,16 @@ from waterclock.domain.errors import (
     ServerLost,
     Unauthenticated,
 )
+from waterclock.domain.lake import LakeKind, LakeTable, TableFormat
 from waterclock.domain.outcome import Beginning, Outcome
-from waterclock.domain.run import RunState
+from waterclock.domain.progress import Report
+from waterclock.domain.run import Attempt, RunState
 from waterclock.faces.work_messages import HEADER, PROTOCOL
 from waterclock.settings import Settings, load
-from waterclock.stores.base import Topic
+from waterclock.stores.base import Topic, Tx
+from waterclock.stores.ops.lake_tables import create_table
 from waterclock.stores.ops.nodes import NO_PULSE, Node
+from waterclock.stores.ops.rows import loaded
 
 VALUE = "hunter2-the-second"
 ME = Claimant(node="node far", host="host far")
@@ -98,6 +103,35 @@ async def test_ends_that_are_too_much_for_one_call_go_in_several(server: Served,
     assert await work.record(begun, ends) == frozenset()
     for each in held:
         assert (await server.client.get(f"/runs/{each.attempt.wire_id}")).json()["state"] == "SUCCEEDED"
+
+
+async def test_how_far_a_run_has_come_is_told_over_http(server: Served, work: HttpWork) -> None:
+    attempt = (await _claimed(server, work)).attempt
+    key: dict[str, Any] = {"attempt_id": attempt.id, "fence": attempt.fence}
+    assert await work.report([Report(**key, phase="building")]) == frozenset()  # it has not begun
+    await work.record([Beginning(**key, pid=7)], [])
+    assert await work.report([Report(**key, phase="building", progress={"rows_read": 1})]) == {attempt.id}
+    assert (await server.client.get(f"/runs/{attempt.wire_id}")).json()["phase"] == "building"
+    assert await _progress(server, attempt) == {"rows_read": 1}
+
+
+async def test_what_a_run_said_last_is_there_when_it_has_begun_and_ended_in_one_go(
+    server: Served, work: HttpWork
+) -> None:
+    attempt = (await _claimed(server, work)).attempt
+    key: dict[str, Any] = {"attempt_id": attempt.id, "fence": attempt.fence}
+    end = Outcome(**key, state=RunState.SUCCEEDED, progress='{"rows_read": 9}')
+    assert await work.record([Beginning(**key, pid=7)], [end]) == frozenset()
+    assert (await server.client.get(f"/runs/{attempt.wire_id}")).json()["state"] == "SUCCEEDED"
+    assert await _progress(server, attempt) == {"rows_read": 9}
+
+
+async def test_the_tables_of_its_organisation_come_with_a_query_over_http(server: Served, work: HttpWork) -> None:
+    table = LakeTable(name="abc", format=TableFormat.PARQUET, path="/data/abc")
+    await server.database.write(create_table, org_id=1, creator="ann", table=table)
+    assert (await _claimed(server, work, kind=LakeKind.SQL)).tables == (table,)
+    assert (await _claimed(server, work)).tables == ()
+    assert sorted(len(each.tables) for each in await work.adopt(ME, ttl_seconds=60)) == [0, 1]
 
 
 async def test_a_run_that_is_due_wakes_those_who_wait(server: Served, work: HttpWork) -> None:
@@ -230,6 +264,56 @@ def answers(status: str, body: str) -> Answering:
     return answer
 
 
+def without_reports(asked: list[dict[str, Any]], status: str, said: str) -> Answering:
+    """What it answers to a report; the rest it remembers."""
+
+    async def answer(request: bytes) -> bytes | None:
+        head, _, body = request.partition(b"\r\n\r\n")
+        if b"/work/report" in head.splitlines()[0]:
+            return await answers(status, said)(head)
+        asked.append(json.loads(body))
+        return await answers("200 OK", '{"attempt_ids": []}')(head)
+
+    return answer
+
+
+async def test_a_server_of_the_release_before_is_told_of_ends_as_it_knows_them(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It refuses a field that it does not know; at the first address nobody answers."""
+    asked: list[dict[str, Any]] = []
+    old = without_reports(asked, "404 Not Found", OLD)
+    async with pretending(old) as address, working("t", "http://127.0.0.1:1", address) as work:
+        assert await work.report([Report(attempt_id=1, fence=1, phase="building")]) == {1}  # nobody says it again
+        await work.record([Beginning(attempt_id=1, fence=1)], [ENDED])
+    (outcome,) = asked[-1]["outcomes"]
+    assert (outcome["message"], "progress" in outcome) == ("why", False)
+    assert not caplog.records
+
+
+async def test_of_two_servers_the_one_that_knows_reports_is_told(server: Served, token: str) -> None:
+    old = without_reports([], "404 Not Found", OLD)
+    async with pretending(old) as address, working(token, server.url, address) as work:
+        await work.beat(RECORD, 0, NO_PULSE)
+        attempt = (await _claimed(server, work)).attempt
+        key: dict[str, Any] = {"attempt_id": attempt.id, "fence": attempt.fence}
+        await work.record([Beginning(**key, pid=7)], [])
+        work._line._at = 1
+        assert await work.report([Report(**key, progress={"rows_read": 1})]) == {attempt.id}
+    assert await _progress(server, attempt) == {"rows_read": 1}
+
+
+async def test_an_end_does_not_wait_for_a_report_that_is_refused(caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[dict[str, Any]] = []
+    refusal = '{"error": {"type": "invalid_input", "message": "progress: too long", "field": "progress"}}'
+    async with pretending(without_reports(asked, "400 Bad Request", refusal)) as address, working("t", address) as work:
+        await work.record([], [ENDED])
+    assert asked[-1]["outcomes"][0]["message"] == "why"
+    (warning,) = caplog.records
+    assert "progress: too long" in warning.getMessage()
+
+
+ENDED = Outcome(attempt_id=1, fence=1, state=RunState.FAILED, message="why", progress='{"rows_read": 9}')
 OLD = '{"error": {"type": "not_found", "message": "path \'/api/v1/work/beat\' not found", "field": null}}'
 
 
@@ -387,6 +471,14 @@ async def _run(server: Served, **job: Any) -> str:
     made = await api.post("/jobs", json={"name": name, "kind": "python", "max_concurrent": 0, **job})
     assert made.is_success, made.text
     return str((await api.post("/runs", json={"job": name})).json()["id"])
+
+
+async def _progress(server: Served, attempt: Attempt) -> dict[str, Any]:
+    async def read(tx: Tx) -> dict[str, Any]:
+        (row,) = await tx.fetch("newest_attempts_of_runs", {"run_ids": [attempt.run_id]})
+        return loaded(row["progress"])
+
+    return await server.database.read(read)
 
 
 async def _claimed(server: Served, work: HttpWork, **job: Any) -> Claimed:

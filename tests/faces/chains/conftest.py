@@ -6,7 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.faces.api.serving import PATIENCE_SECONDS, Served, served
+from tests.faces.api.serving import NO_TLS, PATIENCE_SECONDS, Served, served
 from tests.faces.chains.hand import ChainHand
 
 
@@ -20,7 +20,9 @@ async def server(tmp_path: Path) -> AsyncIterator[Served]:
 async def chains(server: Served) -> AsyncIterator[httpx.AsyncClient]:
     """The admin's client."""
     headers = {"authorization": f"Bearer {server.token}"}
-    async with httpx.AsyncClient(base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+    async with httpx.AsyncClient(
+        base_url=server.url, headers=headers, timeout=PATIENCE_SECONDS, verify=NO_TLS
+    ) as client:
         yield client
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from waterclock.domain.run import RunState
-from waterclock.engine.verdict import UNCLEAR, UNREADABLE, outcome_of, probed
+from waterclock.engine.verdict import UNCLEAR, UNREADABLE, outcome_of, probed, reasoned
 from waterclock.runners.base import End, Ended
 
 
@@ -30,6 +30,21 @@ def test_an_end_becomes_the_outcome_that_a_person_understands(
     outcome = outcome_of(ended, last_words="last line")
     assert (outcome.state, outcome.message) == (state, message)
     assert (outcome.attempt_id, outcome.fence, outcome.cpu_us, outcome.peak_rss_bytes) == (1, 2, 1_500_000, 9)
+
+
+@pytest.mark.parametrize(
+    ("end", "fields", "message"),
+    [
+        (End.EXITED, {"exit_code": 0}, None),
+        (End.EXITED, {"exit_code": 1}, "no such table (exit code 1)"),
+        (End.TIMEOUT, {"signal": 9}, "no such table (did not end within its time-out)"),
+        (End.STOPPED, {"signal": 15}, None),
+    ],
+)
+def test_what_a_program_says_of_its_failure_goes_first(end: End, fields: dict[str, int], message: str | None) -> None:
+    ended = Ended(attempt_id=1, fence=2, end=end, **fields)  # type: ignore[arg-type]
+    assert reasoned(outcome_of(ended, last_words="no such table"), ended, "no such table").message == message
+    assert reasoned(outcome_of(ended), ended, None) == outcome_of(ended)
 
 
 def test_every_way_to_end_is_judged() -> None:

@@ -56,16 +56,18 @@ class Call:
         data = await self.content(self.context.settings.body_limit_bytes)
         if not data and not required:
             return {}
-        if self.request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-            raise InvalidInput("must be application/json", field="content-type")
-        try:
-            found = orjson.loads(data)
-        except orjson.JSONDecodeError as problem:
-            raise InvalidInput(f"the body is not JSON: {problem}") from None
-        given = read(found, fields, required=required)
+        given = read(self.parsed(data), fields, required=required)
         if not self.request.path_params:
             self.is_about(*(given[name] for name in NAMED if given.get(name)))
         return given
+
+    def parsed(self, data: bytes) -> object:
+        if self.request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+            raise InvalidInput("must be application/json", field="content-type")
+        try:
+            return orjson.loads(data)
+        except orjson.JSONDecodeError as problem:
+            raise InvalidInput(f"the body is not JSON: {problem}") from None
 
     def is_about(self, *names: str) -> None:
         """For the audit, where the path does not say it."""

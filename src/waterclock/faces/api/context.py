@@ -12,6 +12,8 @@ from waterclock.services.cluster import Cluster
 from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
+from waterclock.services.lake import Lake
+from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
 from waterclock.services.quotas import Quotas
@@ -41,6 +43,8 @@ class Context:
     messages: Messages
     channels: Channels
     chains: Chains
+    lake: Lake
+    lake_work: LakeWork
     work: WorkService
     shipping: Shipping
     stopping: asyncio.Event | None = None  # set when the server is to stop: then nobody is kept following

@@ -1,6 +1,7 @@
 """Our errors as this face words them: one table from each to its HTTP status and type."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import orjson
@@ -32,8 +33,10 @@ class WrongProtocol(WaterclockError):
         )
 
 
+Answers = tuple[tuple[type[WaterclockError], int, str], ...]
+
 # The first that fits: a class stands before those it is derived from.
-ANSWERS: Final[tuple[tuple[type[WaterclockError], int, str], ...]] = (
+ANSWERS: Final[Answers] = (
     (BodyTooLarge, 413, "body_too_large"),
     (errors.BadSchedule, 400, "bad_schedule"),
     (errors.InvalidInput, 400, "invalid_input"),
@@ -56,20 +59,31 @@ FIELDS: Final = {"NextToken": "token", "jitter": "jitter_seconds", "end": "end_a
 NO_OTHERS: Final[Mapping[str, str]] = {}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How a face tells its callers what went wrong: as an answer, and in one word for the audit."""
+
+    answer: Callable[[WaterclockError, Mapping[str, str]], Response]
+    kind: Callable[[WaterclockError], str]
+
+
 def answer(error: WaterclockError, fields: Mapping[str, str] = NO_OTHERS) -> Response:
     """`fields` are a face's own words, besides those that all have."""
-    status, _ = _answer(error)
-    body = {"error": described(error, fields)}
+    status, _ = status_and_kind(error)
+    return error_response(error, status, {"error": described(error, fields)})
+
+
+def error_response(error: WaterclockError, status: int, body: Mapping[str, object]) -> Response:
     return Response(orjson.dumps(body), status, headers=_headers(error, status), media_type="application/json")
 
 
 def described(error: WaterclockError, fields: Mapping[str, str] = NO_OTHERS) -> dict[str, str | None]:
     words = {**FIELDS, **fields}
-    return {"type": _answer(error)[1], "message": _message(error, words), "field": _field(error, words)}
+    return {"type": status_and_kind(error)[1], "message": _message(error, words), "field": _field(error, words)}
 
 
-def _answer(error: WaterclockError) -> tuple[int, str]:
-    return next((status, kind) for known, status, kind in ANSWERS if isinstance(error, known))
+def status_and_kind(error: WaterclockError, answers: Answers = ANSWERS) -> tuple[int, str]:
+    return next((status, kind) for known, status, kind in answers if isinstance(error, known))
 
 
 def _field(error: WaterclockError, words: Mapping[str, str]) -> str | None:
@@ -93,3 +107,6 @@ def _headers(error: WaterclockError, status: int) -> dict[str, str]:
         case 503:
             return {"retry-after": "1"}
     return {}
+
+
+OURS: Final = Wording(answer=answer, kind=lambda error: status_and_kind(error)[1])

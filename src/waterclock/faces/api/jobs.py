@@ -1,4 +1,7 @@
-"""Jobs: `/jobs` and `/jobs/{name}`. Those of other faces are listed, run and deleted here, defined only there."""
+"""Jobs: `/jobs` and `/jobs/{name}`. Those of other faces are listed and run here, and defined only there.
+
+Glue's are deleted here, too; chains and lake jobs only by their own faces.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,6 +12,7 @@ from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.errors import InvalidInput, NotAllowed
 from waterclock.domain.job import Job, JobSpec
 from waterclock.domain.labels import label_set
+from waterclock.domain.lake import NAMESPACE as LAKE
 from waterclock.domain.moment import to_iso
 from waterclock.faces.api.call import NAMESPACES, OURS, PAGING, Call, Handler, json, json_page, namespace, page_of
 from waterclock.faces.api.fields import MOST_SECONDS, Fields, flag, inner, integer, number, several, text, texts
@@ -119,6 +123,8 @@ def asked_namespace(call: Call) -> str:
 def operable_namespace(call: Call) -> str:
     asked = asked_namespace(call)
     refuse_chains(asked, call.name())
+    if asked == LAKE:  # its job, its trigger and its row are one thing, and only /lake changes all three at once
+        raise NotAllowed(f"{call.name()!r} is a job of the lake: use /lake/job/{call.name()}")
     return asked
 
 

@@ -16,17 +16,18 @@ from waterclock.domain.errors import NotFound, WaterclockError
 from waterclock.faces.api.call import Call, Handler
 from waterclock.faces.api.callers import caller_of
 from waterclock.faces.api.context import Context
-from waterclock.faces.api.errors import MethodRefused, answer, described
+from waterclock.faces.api.errors import OURS, MethodRefused, Wording
 from waterclock.faces.http.marks import mark, mark_caller, mark_error, mark_resource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Face:
-    """Where its paths lie, and its own words for fields, where the layers below have others."""
+    """Where its paths lie, its own words for fields, where the layers below have others, and how it words errors."""
 
     name: str
     prefix: str
     fields: Mapping[str, str] = field(default_factory=dict)
+    wording: Wording = OURS
 
 
 def routes_of(face: Face, table: Iterable[tuple[str, str, Handler]], context: Context) -> list[BaseRoute]:
@@ -70,8 +71,8 @@ class ApiRoute(BaseRoute):
             handler = self._handler(request)
             response = await handler(Call(context=self._context, caller=caller, request=request))
         except WaterclockError as error:
-            mark_error(request.scope, str(described(error)["type"]))
-            return answer(error, self._face.fields)
+            mark_error(request.scope, self._face.wording.kind(error))
+            return self._face.wording.answer(error, self._face.fields)
         response.headers["x-request-id"] = caller.request_id
         return response
 

@@ -33,6 +33,7 @@ from waterclock.faces.work_messages import (
     Renew,
     Stopping,
     Taken,
+    Tell,
     Texts,
     Values,
     Woken,
@@ -111,6 +112,13 @@ async def record(call: Call) -> object:
     return Attempts(attempt_ids=tuple(sorted(lost)))
 
 
+async def report(call: Call) -> object:
+    """Those that were taken."""
+    said = await _question(call, Tell)
+    taken = await call.context.work.report(call.caller, said.host, said.reports)
+    return Attempts(attempt_ids=tuple(sorted(taken)))
+
+
 async def renew(call: Call) -> object:
     """Those that are still the worker's."""
     said = await _question(call, Renew)
@@ -170,6 +178,7 @@ ROUTES: Final[tuple[tuple[str, str, Handler], ...]] = (
     ("POST", "/work/release", spoken(release)),
     ("POST", "/work/adopt", spoken(adopt)),
     ("POST", "/work/record", spoken(record)),
+    ("POST", "/work/report", spoken(report)),
     ("POST", "/work/renew", spoken(renew)),
     ("POST", "/work/stopping", spoken(stopping)),
     ("POST", "/work/secrets", spoken(secrets, routine=False)),

@@ -108,9 +108,8 @@ class Client:
 
     def _failure(self, response: httpx.Response) -> Failure:
         try:
-            error = response.json()["error"]
-            message, kind = str(error["message"]), error["type"]
-        except (ValueError, KeyError, TypeError):
+            message, kind = _told(response.json())
+        except (ValueError, KeyError, TypeError, AttributeError):
             return Failure(f"{self.server} answered {response.status_code}: is it a waterclock server?")
         if response.status_code == 401:
             message += "; give one in WATERCLOCK_TOKEN, or the server's data directory in --data-dir"
@@ -127,6 +126,12 @@ class Client:
 def path(*parts: str) -> str:
     """Each part may hold any character; dots are encoded so that nobody takes `..` for the parent."""
     return "/" + "/".join(quote(part, safe="").replace(".", "%2E") for part in parts)
+
+
+def _told(answer: Any) -> tuple[str, str]:
+    """The message and its type; the lake face has them at the top, under its own names."""
+    error = answer.get("error") or {"message": answer["message"], "type": answer["reason"]}
+    return str(error["message"]), str(error["type"])
 
 
 def _date(header: str) -> datetime | None:

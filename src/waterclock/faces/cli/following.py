@@ -56,6 +56,15 @@ def follow(client: Client, wire_id: str) -> dict[str, Any]:
         progress.say(f"attempt {run['attempt']} is over; following {wire_id}")
 
 
+def print_log(client: Client, wire_id: str) -> None:
+    """As much of it as there is now."""
+    offset, more = 0, True
+    while more:
+        page = client.get(path("runs", wire_id, "log"), offset=offset)
+        click.echo(page["text"], nl=False)
+        more, offset = page["next_offset"] > offset, page["next_offset"]
+
+
 def reason(run: dict[str, Any]) -> str:
     """Why it ended as it did, in a few words."""
     for name, words in (("message", "{}"), ("exit_code", "exit code {}"), ("exit_signal", "signal {}")):

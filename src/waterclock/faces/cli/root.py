@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "trigger": f"{_HERE}.trigger:trigger",
     "workflow": f"{_HERE}.workflow:workflow",
     "chain": f"{_HERE}.chain.command:chain",
+    "lake": f"{_HERE}.lake.command:lake",
     "run": f"{_HERE}.run:run",
     "cron": f"{_HERE}.cron:cron",
     "import": f"{_HERE}.importing.command:importing",

@@ -11,7 +11,7 @@ from waterclock import clock
 from waterclock.faces.cli.client import Client, path
 from waterclock.faces.cli.connecting import connected
 from waterclock.faces.cli.failure import FAILED, INTERRUPTED
-from waterclock.faces.cli.following import follow, reason
+from waterclock.faces.cli.following import follow, print_log, reason
 from waterclock.faces.cli.output import as_json, print_json, print_list, print_one, say
 from waterclock.faces.cli.parameters import ARGUMENT, any_namespace, namespace
 
@@ -108,12 +108,8 @@ def logs(client: Client, run_id: str, follows: bool) -> None:
     """Print the log of the run ID."""
     if follows:
         _followed(client, run_id)
-        return
-    offset, more = 0, True
-    while more:
-        page = client.get(path("runs", run_id, "log"), offset=offset)
-        click.echo(page["text"], nl=False)
-        more, offset = page["next_offset"] > offset, page["next_offset"]
+    else:
+        print_log(client, run_id)
 
 
 @run.command()

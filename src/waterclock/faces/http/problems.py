@@ -26,6 +26,8 @@ NAMES: Final = {
     503: "ServiceUnavailableException",
 }
 INTERNAL: Final = "InternalServiceException"
+# In the words of the lake face, where HTTP has others.
+REASONS: Final = {401: "unauthenticated", 413: "body_too_large", 500: "internal", 503: "unavailable"}
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +38,7 @@ def problem(scope: Scope, status: int, message: str, *, headers: Mapping[str, st
         "__type": named,
         "Message": message,
         "code": status,
-        "reason": HTTPStatus(status).name.lower(),
+        "reason": REASONS.get(status, HTTPStatus(status).name.lower()),
         "message": message,
     }
     return Response(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from asyncio import TimerHandle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol, cast
 
@@ -15,6 +15,7 @@ from waterclock.domain.errors import CannotRun
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone
+from waterclock.domain.progress import Said
 from waterclock.domain.run import Attempt
 from waterclock.executors.base import Call
 from waterclock.faces.library.references import Unloadable
@@ -94,6 +95,13 @@ class CallPreparation:
 
     def bookmark(self, claimed: Claimed) -> Left:
         return Left()
+
+    def report(self, attempt_id: int) -> Said:
+        return Said()
+
+    def set_aside(self, besides: Collection[int]) -> Callable[[], None]:
+        """There is nothing on the disk."""
+        return lambda: None
 
     def clean_up(self, attempt_ids: Sequence[int]) -> None:
         """There is nothing on the disk."""

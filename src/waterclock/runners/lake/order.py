@@ -24,7 +24,10 @@ class Order:
     roots: tuple[str, ...] = ()  # folders that file:// may name
     allows_private: bool = False  # addresses that are not public may be spoken to
     maven_settings: str = ""
+    pip: Mapping[str, str] = field(default_factory=dict)  # variables that say where packages come from
+    java: Mapping[str, str] = field(default_factory=dict)  # those that say where Java and its build tools are
     # Of a query alone:
+    org_id: int = 0  # whose it is: engines that have served one organisation serve no other
     tables: tuple[LakeTable, ...] = ()
     socket: str = ""  # where the SQL host of this worker listens
     s3: Mapping[str, str] = field(default_factory=dict)  # endpoint, region, access_key, secret_key, session_token

@@ -2,21 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping
+import stat
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from waterclock.domain.progress import LARGEST, LONGEST_REASON, Said
+
 FILE: Final = "report.json"
-LARGEST: Final = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    phase: str | None = None
-    progress: Mapping[str, Any] = field(default_factory=dict)
-    reason: str | None = None  # why it failed, in the words that the run is to show first
 
 
 class Reporter:
@@ -36,7 +29,7 @@ class Reporter:
         self._say(progress=self._progress)
 
     def reason(self, text: str) -> None:
-        self._say(reason=text)
+        self._say(reason=text[:LONGEST_REASON])
 
     def _say(self, **more: object) -> None:
         self._said.update(more)
@@ -47,14 +40,9 @@ class Reporter:
 
 def read(folder: Path) -> Said:
     """The worker's side: whatever the program made of the file, it is no more than a report that cannot be read."""
-    with suppress(OSError, ValueError, TypeError):
-        fd = os.open(folder / FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with suppress(OSError, ValueError, RecursionError):
+        fd = os.open(folder / FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(fd, "rb") as file:
-            plain = json.loads(file.read(LARGEST))
-        phase, progress, reason = plain.get("phase"), plain.get("progress"), plain.get("reason")
-        return Said(
-            phase=phase if isinstance(phase, str) else None,
-            progress=progress if isinstance(progress, dict) else {},
-            reason=reason if isinstance(reason, str) else None,
-        )
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                return Said.read(json.loads(file.read(LARGEST)))
     return Said()

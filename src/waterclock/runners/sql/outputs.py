@@ -1,6 +1,7 @@
 """The seam between a query and the places that its rows go to: loaded aside, put in place at the end, or nothing."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -10,6 +11,17 @@ if TYPE_CHECKING:
 
 class OutputFailed(Exception):
     """Why the rows are not where they should be: which output, what was wrong, what to do."""
+
+
+@contextmanager
+def said_of(where: str) -> Iterator[None]:
+    """A failure names the output, even where it comes from something that does not know it."""
+    try:
+        yield
+    except OutputFailed as failed:
+        if where in str(failed):
+            raise
+        raise OutputFailed(f"{where}: {failed}") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

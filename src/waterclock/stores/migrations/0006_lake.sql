@@ -6,6 +6,8 @@ CREATE TABLE lake_jobs (
   id BIGINT NOT NULL PRIMARY KEY,
   org_id BIGINT NOT NULL,
   display_name VARCHAR(255) NOT NULL,
+  -- The same as it is searched for: whatever the case of its letters. A letter may become three.
+  folded_name VARCHAR(1000) NOT NULL,
   class_name VARCHAR(32) NOT NULL,
   job_type VARCHAR(64) NOT NULL,
   creator VARCHAR(255) NOT NULL,
@@ -21,6 +23,8 @@ CREATE TABLE lake_jobs (
   deleted_at BIGINT
 );
 CREATE INDEX lake_jobs_of_org ON lake_jobs (org_id, id);
+-- Their history, past the runs of other faces: each run by its first attempt.
+@partial CREATE INDEX attempts_of_lake ON attempts (org_id, run_at, id) WHERE namespace = 'lake' AND number = 0;
 
 CREATE TABLE lake_tables (
   id BIGINT NOT NULL PRIMARY KEY,

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Final
 
 import orjson
 
 from waterclock.stores.base import Values
-from waterclock.stores.dialect import MYSQL, parameters, statements, worded
+from waterclock.stores.dialect import MOST_KEPT, MYSQL, parameters, statement, worded
 
 _TOKEN: Final = re.compile(r"(?P<list>\bIN )?(?<![:\w]):(?P<name>[a-z_]+)\b")
 _INSERT: Final = re.compile(
@@ -26,9 +26,9 @@ class Bound:
     values: tuple[object, ...]
 
 
-@cache
+@lru_cache(maxsize=MOST_KEPT)
 def text(name: str) -> str:
-    return worded(MYSQL, statements(MYSQL.name)[name]).replace("%", "%%")
+    return worded(MYSQL, statement(MYSQL.name, name)).replace("%", "%%")
 
 
 def bound(name: str, values: Values) -> Bound:

@@ -5,6 +5,7 @@ from typing import Final
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.labels import subsets
+from waterclock.domain.lake import LakeKind
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.placement import AGED_US, MOST_MB, Others, Waiting, fitting, others, share
@@ -12,6 +13,7 @@ from waterclock.domain.run import ENDED, RunState
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Topic, Tx, Values
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
+from waterclock.stores.ops.lake_tables import tables_of
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.placing import live_workers
 from waterclock.stores.ops.reach import lock_reach
@@ -193,8 +195,14 @@ async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
     numbers = {attempt.job_version for attempt in attempts if attempt.job_version is not None}
     rows = await tx.fetch("versions_of_jobs", {"job_ids": sorted(job_ids), "versions": sorted(numbers)})
     versions = {(row["job_id"], row["version"]): row for row in rows}
+    tables = await tables_of(tx, {attempt.org_id for attempt in attempts if attempt.kind == LakeKind.SQL})
     return tuple(
-        Claimed(attempt=attempt, spec=spec_of(version["spec"]), bookmark=version["bookmark"])
+        Claimed(
+            attempt=attempt,
+            spec=spec_of(version["spec"]),
+            bookmark=version["bookmark"],
+            tables=tables[attempt.org_id] if attempt.kind == LakeKind.SQL else (),
+        )
         for attempt in attempts
         if (version := versions.get((attempt.job_id, attempt.job_version)))
     )

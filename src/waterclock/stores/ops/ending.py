@@ -46,6 +46,7 @@ class _Ends:
     jobs: Counter[int] = field(default_factory=Counter)  # how many runs of each
     final: list[RunEnd] = field(default_factory=list)
     bookmarks: list[LeftBookmark] = field(default_factory=list)
+    reports: list[dict[str, object]] = field(default_factory=list)
 
 
 async def end_attempts(
@@ -107,6 +108,8 @@ def _decide(ends: _Ends, attempt: Row, run: Row, outcome: Outcome, probes: Probe
         }
     )
     ends.final.append(end)
+    if outcome.progress is not None:
+        ends.reports.append(_key(run) | {"progress": outcome.progress})
     if outcome.bookmark is not None or outcome.bookmark_refused is not None:
         ends.bookmarks += _left_bookmark(attempt, run, outcome)
     if run["has_next"]:
@@ -164,6 +167,8 @@ async def _write(tx: Tx, ends: _Ends, reach: Reach) -> None:
     if ends.runs:
         await tx.run_many("end_run", ends.runs)
         tx.wake(Topic.ENDS)
+    if ends.reports:
+        await tx.run_many("end_report", ends.reports)
     if ends.retries:
         await _insert_retries(tx, ends, reach.flow_runs)
     await _start_followers(tx, ends, reach.jobs)

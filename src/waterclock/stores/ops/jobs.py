@@ -43,17 +43,19 @@ async def create_job(
     *,
     org_id: int,
     namespace: str,
-    name: str,
+    name: str | None,
     owner: str,
     spec: JobSpec,
     definition: Mapping[str, object],
     tags: Mapping[str, str],
 ) -> Job:
-    if await tx.fetch_one("job_by_name", {"org_id": org_id, "namespace": namespace, "name": name}):
+    """Without a name it is called by its number, in a namespace where all are."""
+    if name is not None and await tx.fetch_one("job_by_name", {"org_id": org_id, "namespace": namespace, "name": name}):
         raise AlreadyExists("job", name)
     await keep_owners_quota(tx, org_id=org_id, namespace=namespace, owner=owner, kind=QuotaKind.JOBS)
     now = await tx.now()
     (job_id,) = await tx.numbers(Kind.JOB, 1)
+    name = str(job_id) if name is None else name
     await tx.run(
         "insert_job",
         {

@@ -16,7 +16,7 @@ class Contested(Exception):
 
 
 def is_lone(outcome: Outcome) -> bool:
-    return outcome.lone is not None and outcome.state is RunState.SUCCEEDED
+    return outcome.lone is not None and outcome.state is RunState.SUCCEEDED and outcome.progress is None
 
 
 async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:

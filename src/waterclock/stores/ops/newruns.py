@@ -50,6 +50,7 @@ class NewRun:
     probing: Probing | None = None  # of a gate: its own measure of retries
     probe_until: Moment | None = None
     wire_id: str = ""  # made when it is inserted, where the caller has not told it already
+    due_at: Moment | None = None  # when it may begin, where that is not at once
     taker: Taker | None = None  # who runs it, where that is known already
     lone: bool = False  # nothing will wait for its end
     last: bool = False  # its job goes with the fire that starts it
@@ -185,7 +186,7 @@ def _attempt_row(run: NewRun, row: Mapping[str, object], attempt_id: int, now: M
         "wire_id": attempt_wire_id(str(row["wire_id"]), 0),
         "state": run.state,
         **taken_by(run.taker, now),
-        "due_at": run.run_at,
+        "due_at": run.run_at if run.due_at is None else run.due_at,
         "queue": row["queue"],
         "labels": row["labels"],
         "role": run.role,

@@ -186,6 +186,7 @@ async def prune_ledger(tx: Tx, *, keep_seconds: float, keep_moves_seconds: float
     await tx.run("delete_old_fires", {"before": now - seconds(keep_seconds)})
     await tx.run("delete_old_transitions", {"before": now - seconds(keep_moves_seconds)})
     await tx.run("delete_old_nodes", {"before": now - seconds(keep_moves_seconds)})
+    await tx.run("forget_deleted_lake_jobs", {"before": now - seconds(keep_seconds)})
 
 
 def _values(node: Node) -> dict[str, object]:

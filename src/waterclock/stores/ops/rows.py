@@ -29,6 +29,7 @@ from waterclock.domain.trigger import (
 from waterclock.stores.base import Row
 
 NOTHING: Final[Mapping[str, Any]] = {}
+LARGEST_KEPT: Final = 65_536  # characters
 _SPEC_FIELDS: Final = frozenset(field.name for field in fields(JobSpec))
 _ATTEMPT_FIELDS: Final = tuple(
     field.name for field in fields(Attempt) if field.name not in {"state", "arguments", "settings"}
@@ -50,9 +51,18 @@ def loaded(text: str | None) -> dict[str, Any]:
     return cast(dict[str, Any], orjson.loads(text)) if text else {}
 
 
-@lru_cache(maxsize=4096)
 def spec_of(text: str) -> JobSpec:
-    """Versions never change, so neither does what is read from one. Fields of a newer release are passed over."""
+    """Versions never change, so neither does what is read from one: it is kept, unless it carries a whole program."""
+    return _kept_spec(text) if len(text) <= LARGEST_KEPT else _spec(text)
+
+
+@lru_cache(maxsize=4096)
+def _kept_spec(text: str) -> JobSpec:
+    return _spec(text)
+
+
+def _spec(text: str) -> JobSpec:
+    """Fields of a newer release are passed over."""
     given = {name: value for name, value in loaded(text).items() if name in _SPEC_FIELDS}
     given["labels"] = plain_set(given.get("labels", ()))  # an earlier release kept them as they were given
     return JobSpec(**given)

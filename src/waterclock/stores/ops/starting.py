@@ -22,7 +22,7 @@ from waterclock.stores.ops.rows import job_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """One run, now."""
+    """One run, now; or at a later moment, until when it is durable and holds a slot."""
 
     job_name: str
     arguments: Mapping[str, str] = field(default_factory=dict)
@@ -31,6 +31,7 @@ class RunRequest:
     notify_after_seconds: int | None = None
     previous_wire_id: str | None = None
     queueing: bool | None = None  # over the cap: wait or be refused, whatever the job says
+    due_at: Moment | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,4 +157,5 @@ def _admitted(
         notify_after_seconds=request.notify_after_seconds,
         previous_wire_id=request.previous_wire_id,
         wire_id=wire_id,
+        due_at=max(request.due_at, now) if request.due_at is not None else None,
     )

@@ -11,9 +11,10 @@ from waterclock.domain.errors import Forbidden, NotAllowed, TooLate
 from waterclock.domain.log_name import log_name
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Tx
-from waterclock.stores.ops import claiming, nodes, recording
+from waterclock.stores.ops import claiming, nodes, progressing, recording
 from waterclock.stores.ops.nodes import Answer, Node, Pulse
 from waterclock.stores.ops.rows import loaded
 
@@ -82,6 +83,12 @@ async def record(
         rules=rules,
     )
     return lost | {each.attempt_id for each in beginnings if each.attempt_id not in ours}
+
+
+async def report(tx: Tx, *, station: Station, reports: Sequence[Report]) -> frozenset[int]:
+    ours = await _ours(tx, station, [(each.attempt_id, each.fence) for each in reports])
+    still = [each for each in reports if each.attempt_id in ours]
+    return await progressing.report(tx, reports=still) if still else frozenset()
 
 
 async def renew(tx: Tx, *, station: Station, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:

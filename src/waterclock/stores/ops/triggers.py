@@ -47,8 +47,12 @@ async def create_trigger(
     definition: Mapping[str, object],
     tags: Mapping[str, str],
     start: bool,
+    late: bool = False,
 ) -> Trigger:
-    """All its jobs must exist now, and its flow, which has one start trigger; `start` schedules it at once."""
+    """All its jobs must exist now, and its flow, which has one start trigger; `start` schedules it at once.
+
+    `late`: what has its last instant behind it fires that one.
+    """
     key = {"org_id": org_id, "namespace": namespace, "name": name}
     if await tx.fetch_one("trigger_by_name", key):
         raise AlreadyExists("trigger", name)
@@ -63,7 +67,7 @@ async def create_trigger(
         "id": trigger_id,
         "owner": owner,
         "state": TriggerState.RUNNING if start else TriggerState.STANDBY,
-        "next_fire_at": next_fire(row_schedule(spec), now) if start else None,
+        "next_fire_at": next_fire(row_schedule(spec), now, late=late) if start else None,
         "version": 1,
         "generation": FIRST_GENERATION,
         "definition": dumped(definition),
@@ -87,6 +91,7 @@ async def update_trigger(
     name: str,
     revise: Callable[[Trigger], tuple[TriggerSpec, Mapping[str, object]]],
     allow: Rule,
+    late: bool = False,
 ) -> Trigger:
     """Redefined as a new generation; a running one (where the rules allow it) goes on with the new schedule."""
     trigger = await lock_trigger(tx, org_id=org_id, namespace=namespace, name=name)
@@ -102,7 +107,7 @@ async def update_trigger(
         "org_id": org_id,
         "namespace": namespace,
         "was": trigger.version,
-        "next_fire_at": next_fire(row_schedule(spec), now) if running else None,
+        "next_fire_at": next_fire(row_schedule(spec), now, late=late) if running else None,
         "definition": dumped(definition),
         "updated_at": now,
     }
@@ -206,10 +211,11 @@ def row_schedule(spec: TriggerSpec) -> str | None:
     return dumped(spec.schedule) if spec.schedule else None
 
 
-def next_fire(schedule: str | None, now: Moment) -> Moment | None:
+def next_fire(schedule: str | None, now: Moment, *, late: bool = False) -> Moment | None:
     if schedule is None:
         return None
-    found = schedule_of(schedule).next_after(to_datetime(now))
+    when, at = schedule_of(schedule), to_datetime(now)
+    found = when.next_after(at) or (when.last_at_or_before(at) if late else None)
     return None if found is None else from_datetime(found)
 
 

@@ -3,10 +3,10 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
-from waterclock.stores.dialect import IN_LIST, PARAMETER, POSTGRES, parameters, statements, worded
+from waterclock.stores.dialect import IN_LIST, MOST_KEPT, PARAMETER, POSTGRES, parameters, statement, worded
 
 _PLACE: Final = re.compile(r"\$(\d+)")
 _KEYS: Final = ("id = ", "run_at = ")
@@ -22,9 +22,9 @@ class Compiled:
     names: tuple[str, ...]  # of $1, $2, …
 
 
-@cache
+@lru_cache(maxsize=MOST_KEPT)
 def compiled(name: str) -> Compiled:
-    sql = IN_LIST.sub(r"= ANY(:\1)", worded(POSTGRES, statements(POSTGRES.name)[name]))
+    sql = IN_LIST.sub(r"= ANY(:\1)", worded(POSTGRES, statement(POSTGRES.name, name)))
     names = tuple(dict.fromkeys(parameters(sql)))
     places = {each: f"${number}" for number, each in enumerate(names, 1)}
     return Compiled(PARAMETER.sub(lambda match: places[match[1]], sql), names)
@@ -36,7 +36,7 @@ def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compi
 
     `types` are those of the single-row statement's parameters.
     """
-    sql = worded(POSTGRES, statements(POSTGRES.name)[name])
+    sql = worded(POSTGRES, statement(POSTGRES.name, name))
     type_of = dict(zip(compiled(name).names, types, strict=True))
     names = (*sorted(varying), *(each for each in type_of if each not in varying))
     places = {each: f"u.p_{each}" for each in varying}
@@ -89,7 +89,7 @@ def key_names(name: str) -> frozenset[str]:
     They are given for each row, also where all rows share one of them: a planner that is told one time for all of them
     goes through the whole index for that time.
     """
-    update = _UPDATE.fullmatch(worded(POSTGRES, statements(POSTGRES.name)[name]))
+    update = _UPDATE.fullmatch(worded(POSTGRES, statement(POSTGRES.name, name)))
     parts = update["where"].split(" AND ") if update else []
     return frozenset(found for part in parts if part.startswith(_KEYS) for found in parameters(part))
 

@@ -134,7 +134,9 @@ UPDATE attempts SET state = :state, pid = :pid, pid_started_at = :pid_started_at
   started_at = :now, updated_at = :now WHERE id = :id AND run_at = :run_at AND fence = :fence AND state = :was
 
 -- name: begin_run
-UPDATE runs SET state = :state, phase = 'executing', started_at = COALESCE(started_at, :now), updated_at = :now
+-- What has to be fetched and built first says itself when it executes.
+UPDATE runs SET state = :state, started_at = COALESCE(started_at, :now), updated_at = :now,
+  phase = CASE WHEN kind IN ('java_job', 'python_job') THEN 'building' ELSE 'executing' END
 WHERE id = :id AND run_at = :run_at AND state = :was
 
 -- name: end_attempt
@@ -154,8 +156,16 @@ WHERE id = :id AND run_at = :run_at AND state = :was
 -- How many probes of these gates have ended in an error so far.
 SELECT run_id, COUNT(*) AS errors FROM attempts WHERE run_id IN :run_ids AND verdict = 'error' GROUP BY run_id
 
+-- name: report_run
+-- A report is whole: what an earlier one said and this one does not is gone.
+UPDATE runs SET phase = COALESCE(:phase, phase), progress = :progress, updated_at = :now
+WHERE id = :id AND run_at = :run_at AND state IN ('RUNNING', 'STOPPING')
+
+-- name: end_report
+UPDATE runs SET progress = :progress WHERE id = :id AND run_at = :run_at
+
 -- name: retry_run
-UPDATE runs SET state = 'STARTING', phase = NULL, attempts = attempts + 1, updated_at = :now
+UPDATE runs SET state = 'STARTING', phase = NULL, progress = NULL, attempts = attempts + 1, updated_at = :now
 WHERE id = :id AND run_at = :run_at
 
 -- name: stop_attempt

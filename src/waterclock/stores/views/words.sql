@@ -22,3 +22,28 @@ n.stopped_at IS NULL AND n.heartbeat_at > {now} - 30000000
 -- name: as_duty
 -- Only of a node that has this duty.
 CASE WHEN REPLACE(n.duties, '$2', '') <> n.duties THEN $1 END
+
+-- name: newest_of_run
+-- The attempt a by which the run r is shown.
+a.run_id = r.id AND a.run_at = r.run_at AND a.number = r.attempts - 1
+
+-- name: last_run
+-- Of a lake job, as the statement last_runs_of_lake_jobs finds it.
+COALESCE((SELECT x.id FROM runs x WHERE x.job_id = $1 AND x.state IN ('WAITING', 'STARTING', 'RUNNING', 'STOPPING')
+    ORDER BY x.run_at DESC, x.id DESC LIMIT 1),
+  (SELECT y.run_id FROM attempts y WHERE y.job_id = $1 AND y.number = 0 ORDER BY y.run_at DESC, y.id DESC LIMIT 1))
+
+-- name: last_ended
+(SELECT y.run_id FROM attempts y JOIN runs x ON x.id = y.run_id AND x.run_at = y.run_at
+  WHERE y.job_id = $1 AND y.number = 0 AND x.ended_at IS NOT NULL ORDER BY y.run_at DESC, y.id DESC LIMIT 1)
+
+-- name: lake_status
+-- What status_of in domain/lake.py says of the attempt $1 of the run $2. A kind whose runs are told in other words has its
+-- own branch by l.class_name.
+CASE WHEN $1.id IS NULL THEN 'Initialized'
+  WHEN $1.ended_at IS NULL AND $1.lease_until < {now} THEN 'Unknown'
+  WHEN $1.state = 'RUNNING' AND $2.phase = 'building' THEN 'Compiling'
+  WHEN $1.state IN ('WAITING', 'STARTING') THEN 'Queued'
+  WHEN $1.state IN ('RUNNING', 'STOPPING') THEN 'Running'
+  WHEN $1.state = 'SUCCEEDED' THEN 'Finished'
+  WHEN $1.state = 'STOPPED' THEN 'Killed' ELSE 'Error' END

@@ -40,3 +40,11 @@ CONCAT($1, ': ', $2)
 
 -- name: desc
 `desc`
+
+-- name: object
+-- A JSON object of names and values, as text.
+JSON_OBJECT($1)
+
+-- name: nested
+-- JSON that is kept as text, as a value in an object.
+JSON_EXTRACT($1, '$')

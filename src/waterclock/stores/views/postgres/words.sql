@@ -38,3 +38,11 @@ $1 || ': ' || $2
 
 -- name: desc
 "desc"
+
+-- name: object
+-- A JSON object of names and values, as text.
+CAST(json_build_object($1) AS TEXT)
+
+-- name: nested
+-- JSON that is kept as text, as a value in an object.
+CAST($1 AS JSON)

@@ -41,3 +41,11 @@ $1 || ': ' || $2
 
 -- name: desc
 "desc"
+
+-- name: object
+-- A JSON object of names and values, as text.
+json_object($1)
+
+-- name: nested
+-- JSON that is kept as text, as a value in an object.
+json($1)

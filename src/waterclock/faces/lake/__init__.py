@@ -1,0 +1,5 @@
+"""`/lake`: Java, SQL and Python jobs over REST, as the seed has them. See docs/lake.md."""
+
+from waterclock.faces.lake.routes import lake_routes
+
+__all__ = ["lake_routes"]
