@@ -1,7 +1,9 @@
 """What the server promises about its callers, tried on processes of its own."""
 
 import json
+import os
 import stat
+import tempfile
 from collections import Counter
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +18,12 @@ from tests.acceptance.server import Server, running, until
 from tests.acceptance.test_roles import role
 
 REVOKED_WITHIN_SECONDS = 5.0
+LOOK = """
+import os, sys
+folder = sys.argv[-1]
+names = ("credentials", "token", "secret.keys", "waterclock.db", "waterclock.db-wal", "supervisor", "audit")
+print(os.getuid(), [name for name in names if os.access(f"{folder}/{name}", os.R_OK)])
+"""
 
 
 def client(server: Server, key: dict[str, str], port: int | None = None) -> Any:
@@ -113,3 +121,17 @@ def test_the_first_start_ships_no_secret_of_its_own(tmp_path: Path) -> None:
             assert process.stdout.readline().startswith("ready ")
             found.append([(server.data / each).read_text() for each in ("credentials", "token", "secret.keys")])
     assert not set(found[0]) & set(found[1])
+
+
+def test_programs_of_another_user_reach_their_folders_and_nothing_else_of_ours() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can run a program as another user")
+    with tempfile.TemporaryDirectory() as name, running(Path(name), worker_user="nobody") as server:
+        Path(name).chmod(0o711)
+        script = Path(name) / "look.py"
+        script.write_text(LOOK)
+        script.chmod(0o644)
+        made(server, "job", "create", "look", "--kind", "python", "--script", script.as_uri())
+        said = server.cli("run", "start", "look", "--follow", "--arg", f"--folder={server.data}")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.split() == ["65534", "[]"], said.stdout

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import stat
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final
@@ -98,7 +99,7 @@ async def _remote_worker(settings: Settings) -> int:
     from waterclock.app.remote_worker import RemoteWorker
 
     stopped = _told_to_stop()
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _have_folder(settings)
     with _only_worker(settings):
         process = RemoteWorker(settings)
         starting = asyncio.create_task(process.start())
@@ -176,15 +177,23 @@ def _only_worker(settings: Settings) -> Iterator[None]:
 
 
 def _have_folder(settings: Settings) -> None:
-    """A store that lies in it is for us alone: programs of another user must be let through the folder to their own."""
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Ours alone, but that programs of another user are let through to their own folders in it."""
+    folder = settings.data_dir
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if settings.worker_user and os.geteuid() == 0:
+        folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
+
+
+def _have_store(settings: Settings) -> None:
+    """Where it lies in that folder, nobody else reads it."""
+    _have_folder(settings)
     if not settings.db:
         (settings.data_dir / DATABASE).touch(mode=0o600)
 
 
 @contextlib.asynccontextmanager
 async def _opened(settings: Settings) -> AsyncIterator[Database]:
-    _have_folder(settings)
+    _have_store(settings)
     database = database_from_url(settings.database_url)
     await database.open()
     try:
@@ -206,7 +215,7 @@ async def _prepare(settings: Settings) -> None:
 
 
 async def _migrate(settings: Settings) -> Sequence[str]:
-    _have_folder(settings)
+    _have_store(settings)
     database = database_from_url(settings.database_url)
     await database.open()
     try:
