@@ -211,8 +211,13 @@ async def test_an_engine_that_does_not_open_fails_the_query_with_its_words(hoste
 
 
 async def test_an_engine_that_is_not_installed_is_named_with_what_to_install(tmp_path: Path) -> None:
+    """Also where it happens to be installed: this interpreter does not find it."""
+    (tmp_path / "pysail.py").write_text("raise ModuleNotFoundError('hidden', name='pysail')")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH={tmp_path} exec {sys.executable} "$@"\n')
+    python.chmod(0o755)
     with pytest.raises(CannotRun, match=r"pip install 'waterclock\[sail\]'.*sql\.python"):
-        await SqlHost(tmp_path / "sql", engine="sail").ensure()
+        await SqlHost(tmp_path / "sql", engine="sail", python=str(python)).ensure()
 
 
 async def test_an_interpreter_with_another_version_of_ours_is_refused(
