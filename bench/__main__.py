@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, lake, latency, library, processes
+from bench import api, burst, chains, lake, latency, library, processes, sync
 
 WORKLOADS = {
     "api": api,
@@ -13,6 +13,7 @@ WORKLOADS = {
     "latency": latency,
     "library": library,
     "processes": processes,
+    "sync": sync,
 }
 
 

@@ -73,6 +73,8 @@ class Settings:
     sql_remote: str = ""  # of spark: sc://host:port, spark://master:7077 or local[2]; empty: local[*]
     sql_python: str = ""  # the interpreter that has the engine; empty: our own
     sql_warm: int = 1  # engines that wait for a query
+    sync_python: str = ""  # the interpreter that has DuckDB and pyarrow; empty: that of sql_python
+    hadoop_uri: str = ""  # of the destination Hadoop: hdfs://host:9000/base, s3://bucket/base; empty: our `lake` folder
     clickhouse_url: str = ""  # of the outputs that name a table: http://host:8123
     clickhouse_user: str = "default"
     clickhouse_password: str = ""

@@ -26,6 +26,13 @@ MAY: Final = {
 MAY_WORD_SQL: Final = {
     "faces.cli.importing.apscheduler.reading": "a table that the caller names, quoted, only read",
     "runners.sql.clickhouse": "tables and columns that a job names, quoted: an old server has no parameters",
+    "runners.sql.clickhouse_database": "the same, for what is asked about them",
+    "runners.sql.clickhouse_upserting": "the same, for an upsert",
+    "runners.sql.duckdb_file": "tables and columns that a job names, quoted",
+    "runners.sql.mysql": "the same, and rows, whose texts are quoted for a session that knows no other escape",
+    "runners.sql.rewriting": "columns that a job names, quoted, in a database of its own",
+    "runners.sql.table_statements": "tables and columns that a job names, quoted",
+    "runners.sync.database.wording": "what a sync reads of its owner's database: names quoted, in a read-only line",
     "stores.views": "views, from files of ours",
     "stores.views.schedulerdb": "views onto those, in the database of our own connection, whose name is quoted",
     "stores.mysql.compiling": "a named statement for many rows",

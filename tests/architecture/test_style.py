@@ -33,7 +33,8 @@ MAY_CATCH_ALL: Final = {
     "runners.callables": "a callable's failure is its run's, whatever it is",
     "runners.sql.ear": "what cannot be cancelled is killed by the host",
     "runners.sql.executor": "whatever an engine or an output's library raises is why the query failed",
-    "runners.sql.query": "an output that cannot be undone neither hides why, nor keeps the others from it",
+    "runners.sql.loading": "an output that cannot be undone neither hides why, nor keeps the others from it",
+    "runners.sync.main": "whatever a library of a source or an output raises is why the sync failed",
     "runners.warm": "the user's script, in its own process: what it raises becomes a traceback and an exit code",
     "stores.sqlite.writer": "work in a group commit is in another thread: what it raises is handed to its caller there",
 }

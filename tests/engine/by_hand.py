@@ -15,6 +15,7 @@ from waterclock.engine.work import StoreWork
 from waterclock.runners.base import Begun, End, Ended, Event, Program
 from waterclock.runners.chain_program import ChainPrograms
 from waterclock.runners.folders import LocalRoot
+from waterclock.runners.lake.placing import LakePrograms
 from waterclock.runners.outbox import Outbox
 from waterclock.runners.preparing import Preparer
 from waterclock.runners.scripts import Scripts
@@ -97,6 +98,8 @@ class Worker:
             chains=ChainPrograms(
                 roots={each: LocalRoot(path=folder / each, setting=f"chains.{each}") for each in Folder}
             ),
+            lake=LakePrograms(cache=folder / "lake-cache", home=folder / "lake"),
+            locks=self._work,
         )
         runners = {"": runner}
         self.attempts = Attempts(

@@ -7,12 +7,15 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tests.lake.syncs import Program
 from tests.lake.writers import Outputs, Writers
 from tests.services.build_tools import BuildTools, build_tools
 from tests.services.chdb import ChdbServer
 from tests.services.clickhouse import ClickhouseServer
 from tests.services.components import ComponentUnavailable, component
+from tests.services.google import GoogleStandIn
 from tests.services.hdfs import HdfsServer
+from tests.services.sftp import SftpServer
 
 T = TypeVar("T")
 
@@ -50,9 +53,31 @@ def chdb_server(lake_python: Path) -> Iterator[ChdbServer]:
         yield server
 
 
+@pytest.fixture
+def google() -> Iterator[GoogleStandIn]:
+    """Not Google, but as strict about what is signed; put spreadsheets of your own into it."""
+    with GoogleStandIn() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sftp(lake_python: Path) -> Iterator[SftpServer]:
+    """Shared by all tests: put your files into a folder of their own below `files`."""
+    with SftpServer(lake_python) as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def writers(lake_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Writers]:
     made = Writers(lake_python, tmp_path_factory.mktemp("writers"))
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def sync_program(lake_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """Runs syncs as a worker's program does, and dies or stops where it is told."""
+    made = Program(lake_python, tmp_path_factory.mktemp("syncs"))
     yield made
     made.close()
 

@@ -73,7 +73,7 @@ class S3Files(Files):
         names = [each["Key"] for each in found.get("Contents", [])] + [
             each["Prefix"] for each in found.get("CommonPrefixes", [])
         ]
-        return sorted(name.removeprefix(prefix).rstrip("/") for name in names)
+        return sorted(name.removeprefix(prefix).rstrip("/") for name in names if name != prefix)
 
     def uploads(self) -> Sequence[str]:
         return [each["Key"] for each in self.client.list_multipart_uploads(Bucket=self.bucket).get("Uploads", [])]

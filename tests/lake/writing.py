@@ -19,10 +19,13 @@ from botocore.client import BaseClient
 
 from waterclock.runners.lake.order import Order
 from waterclock.runners.sql.clickhouse_server import Server
+from waterclock.runners.sql.duckdb_file import DuckdbFile
 from waterclock.runners.sql.hdfs import HdfsTree
 from waterclock.runners.sql.local import LocalTree
+from waterclock.runners.sql.mysql import MysqlDatabase
 from waterclock.runners.sql.outputs import Output, OutputFailed, Tag
 from waterclock.runners.sql.outputs_of import outputs_of, preload
+from waterclock.runners.sql.postgresql import PostgresqlDatabase
 
 _DECIMAL = re.compile(r"decimal\((\d+), (\d+)\)")
 _LIST = re.compile(r"list<(.+)>")
@@ -71,8 +74,34 @@ class Writing:
             (LocalTree, "_opened"),
             (Server, "ask"),
             (BaseClient, "_make_api_call"),
+            (PostgresqlDatabase, "_connected"),
+            (MysqlDatabase, "_connected"),
+            (DuckdbFile, "_complaining"),
         ):
             setattr(owner, name, _mortal(getattr(owner, name), left))
+
+    def ask(self, kind: str, config: Mapping[str, Any], statement: str) -> list[list[Any]]:
+        """Of a database, as whoever reads it."""
+        if kind == "duckdb":
+            import duckdb
+
+            connection: Any = duckdb.connect(config["path"])
+        elif kind == "mysql":
+            import pymysql
+
+            connection = pymysql.connect(**config, autocommit=True)
+        else:
+            import psycopg
+
+            named = {**config, "dbname": config["database"]}
+            del named["database"]
+            connection = psycopg.connect(**named, autocommit=True)
+        try:
+            cursor = connection.cursor()
+            cursor.execute(statement)
+            return [list(row) for row in cursor.fetchall()] if cursor.description else []
+        finally:
+            connection.close()
 
     def read_parquet(self, path: str) -> list[list[Any]]:
         import pyarrow.parquet as pq
@@ -82,6 +111,13 @@ class Writing:
             [str(column.type) for column in table.columns],
             *map(list, zip(*table.to_pydict().values(), strict=True)),
         ]
+
+    def read_rows(self, path: str) -> list[Mapping[str, Any]]:
+        """Of all files there, whose columns may differ."""
+        import duckdb
+
+        found = duckdb.sql(f"SELECT * FROM read_parquet('{path}/*.parquet', union_by_name = true)")
+        return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
 
 
 def _mortal(call: Callable[..., Any], left: Iterator[int]) -> Callable[..., Any]:

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 from tests.stores.world import World
 from waterclock.domain.lake import LakeDraft, LakeJob, LakeKind, LakeRun, Listed, Sort, SortField, status_of
+from waterclock.domain.lake_source_rules import SourceDraft
+from waterclock.domain.lake_sync import SourceKind
 from waterclock.domain.moment import to_datetime
 from waterclock.domain.run import ENDED, LIVE, Attempt
 from waterclock.domain.schedule import Every, Once, Schedule
 from waterclock.domain.trigger import Fire, Trigger
-from waterclock.stores.ops import lake, lake_history, lake_reading, reading, starting, triggers
+from waterclock.stores.ops import lake, lake_history, lake_reading, lake_sources, reading, starting, triggers
 
 PLACE: Final[dict[str, Any]] = {"org_id": 1, "namespace": "lake"}
 BY_HAND: Final[Mapping[str, object]] = {"class_name": "none_schedule"}
@@ -51,6 +53,15 @@ class Laking(World):
             lake.create_lake_job, org_id=org_id, owner=creator, creator=creator, draft=made
         )
 
+    async def source(self, name: str = "shop", kind: SourceKind = SourceKind.POSTGRESQL, *, org_id: int = 1) -> int:
+        """Its number."""
+        drafted = SourceDraft(name=name, kind=kind, config={"host": "db", "database": "shop", "user": "ann"})
+        sealing = lake_sources.Sealing(by="ann", seal=lambda *_: "", allow=lambda _: None)
+        made = await self.database.write(
+            lake_sources.create_source, org_id=org_id, owner="ann", creator="ann", draft=drafted, sealing=sealing
+        )
+        return made.id
+
     async def once(self, name: str = "job") -> LakeJob:
         """At the moment of the call, as the face means a start_time that is over."""
         now = to_datetime(await self.now())
@@ -78,7 +89,7 @@ class Laking(World):
 
     async def status(self, job: LakeJob) -> str:
         found = await self.get(job)
-        return status_of(found.last_run, found.now)
+        return status_of(found.last_run, found.now, found.class_name)
 
     async def listed(
         self, *sorts: Sort[SortField], keyword: str | None = None, offset: int = 0, limit: int = 100, org_id: int = 1

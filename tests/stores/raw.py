@@ -17,7 +17,7 @@ TABLES: Final = (
     *("fires", "runs", "attempts", "transitions", "nodes", "messages", "user_groups", "group_members"),
     *("flows", "flow_runs", "flow_nodes", "trigger_conditions", "bookmarks", "idempotent_calls", "crawlers", "secrets"),
     *("audit", "audit_journals", "chains", "deleted_chains", "chain_gates", "chain_steps", "channels", "deliveries"),
-    *("quotas", "lake_jobs", "lake_tables"),
+    *("quotas", "lake_jobs", "lake_tables", "lake_sources", "lake_locks"),
 )
 
 

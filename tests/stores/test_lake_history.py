@@ -42,7 +42,7 @@ async def test_a_run_is_shown_with_its_job_its_end_and_its_progress(laking: Laki
     assert (run.attempt.run_id, run.job_id, run.attempt.job_id) == (run_id, job.id, job.id)
     assert (run.display_name, run.class_name, run.job_type) == ("orders", "python_job", "Python")
     assert run.progress == {"rows_read": 3, "outputs": [{"where": "/data", "rows": 3}]}
-    assert (run.attempt.message, status_of(run.attempt, run.now)) == ("no such table", "Error")
+    assert (run.attempt.message, status_of(run.attempt, run.now, run.class_name)) == ("no such table", "Error")
     assert run.attempt.started_at
     assert run.attempt.ended_at
     assert run.attempt.started_at < run.attempt.ended_at <= run.attempt.updated_at <= run.now
@@ -59,7 +59,7 @@ async def test_what_its_program_says_is_news_of_a_run(laking: Laking) -> None:
     (run,) = (await laking.history()).items
     assert run.attempt.started_at
     assert run.attempt.updated_at > run.attempt.started_at
-    assert (run.progress, status_of(run.attempt, run.now)) == ({"rows_read": 1}, "Running")
+    assert (run.progress, status_of(run.attempt, run.now, run.class_name)) == ({"rows_read": 1}, "Running")
 
 
 async def test_a_run_with_retries_is_one_line(laking: Laking) -> None:

@@ -11,6 +11,7 @@ from tests.stores.laking import BY_HAND, MINUTELY, Laking, draft, minutely
 from tests.stores.plain import Plain, plain
 from tests.stores.store import Store
 from waterclock.domain.lake import LakeJob, LakeKind, status_of
+from waterclock.domain.lake_sync import SyncKind
 from waterclock.domain.progress import Report
 from waterclock.domain.run import RunState
 from waterclock.stores.ops import progressing
@@ -31,7 +32,7 @@ class Seen:
         """The view's word, which is also ours, where both look at the same clock."""
         ((found,),) = await self.sql.rows(f"select current_status from JobStatus where job_id = {job.id}")
         shown = await self.laking.get(job)
-        assert found == status_of(shown.last_run, shown.now) or found == "Unknown"
+        assert found == status_of(shown.last_run, shown.now, shown.class_name) or found == "Unknown"
         return str(found)
 
     async def scheduler(self, job: LakeJob) -> dict[str, Any]:
@@ -89,6 +90,38 @@ async def test_every_status_is_told_in_the_seeds_words(seen: Seen) -> None:
         await laking.end(attempt, state=end)
         assert await seen.status(job) == word
         assert (await seen.scheduler(job))["last_sync_status"] == word
+
+
+async def test_a_sync_is_told_in_its_own_words_with_its_source_and_its_watermark(seen: Seen) -> None:
+    laking = seen.laking
+    source = await laking.source()
+    job = await laking.lake_job(draft(kind=SyncKind.DB, task={"source": "shop", "table_name": "orders"}))
+    python = await laking.lake_job(draft(kind=LakeKind.PYTHON))
+    assert await seen.sql.rows("select datasource_id, job_id from JobInfo order by job_id") == [
+        *((source, job.id), (None, python.id))
+    ]
+    assert await seen.status(job) == "Init"
+    for end, word in ((RunState.FAILED, "Error"), (RunState.STOPPED, "Terminated"), (RunState.SUCCEEDED, "Synced")):
+        await laking.run(job)
+        assert await seen.status(job) == "Queued"
+        attempt = await laking.claim_one()
+        await laking.begin(attempt)
+        assert await seen.status(job) == "Syncing"
+        if end is RunState.STOPPED:
+            await laking.kill(job)
+            assert await seen.status(job) == "Syncing"
+        await laking.end(attempt, state=end, bookmark='{"value": "2026-11-16", "of": "x"}')
+        assert await seen.status(job) == word
+        assert (await seen.scheduler(job))["last_sync_status"] == word
+        is_synced = end is RunState.SUCCEEDED
+        mark = {"value": "2026-11-16", "of": "x"} if is_synced else None
+        assert (await seen.scheduler(job))["sync_data"] == {"schedule": BY_HAND, "watermark": mark}
+    assert {row["stats_data"]["state"] for row in await seen.history()} == {"Error", "Terminated", "Synced"}
+    await laking.run(python)
+    attempt = await laking.claim_one()
+    await laking.begin(attempt)
+    await laking.end(attempt, bookmark="no JSON")
+    assert (await seen.scheduler(python))["sync_data"]["watermark"] is None
 
 
 async def test_a_lease_that_is_over_by_the_clock_of_the_database_is_unknown(seen: Seen) -> None:

@@ -17,6 +17,7 @@ from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.lake import Lake
+from waterclock.services.lake_sources import LakeSources
 from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
@@ -50,6 +51,7 @@ class Services:
     crawlers: Crawlers
     chains: Chains
     lake: Lake
+    lake_sources: LakeSources
     lake_work: LakeWork
     cluster: Cluster
     messages: Messages
@@ -82,6 +84,7 @@ def build_services(settings: Settings, database: Database) -> Services:
         crawlers=Crawlers(database),
         chains=Chains(database, fire_rules(settings), probe_seconds=settings.chains_probe_seconds),
         lake=Lake(database, runs, fire_rules(settings)),
+        lake_sources=LakeSources(database, secrets, runs),
         lake_work=LakeWork(database, fire_rules(settings), lease_seconds=settings.lease_seconds),
         cluster=Cluster(database, alive_within_seconds=max(30.0, 3 * settings.heartbeat_seconds)),
         messages=Messages(database),

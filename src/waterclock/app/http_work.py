@@ -26,6 +26,8 @@ from waterclock.faces.work_messages import (
     Done,
     GiveBack,
     Leave,
+    Lock,
+    Locked,
     Record,
     Release,
     Renew,
@@ -163,6 +165,15 @@ class HttpWork:
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         asked = Renew(host=self._host, held=tuple(held), ttl_seconds=ttl_seconds)
         return frozenset((await self._line.ask("/renew", asked, Attempts)).attempt_ids)
+
+    async def lock(self, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
+        """With servers that know nothing of locks it goes on without, as all their workers do."""
+        asked = Lock(host=self._host, attempt_id=attempt_id, fence=fence, destinations=tuple(sorted(destinations)))
+        without = Locked()
+        answer = await self._line.ask("/lock", asked, Locked, unknown=without)
+        if answer is without:
+            log.warning("attempt %d writes without a lock: its server is older than this worker", attempt_id)
+        return answer.waits_for
 
     async def stopping(self, node: str) -> Sequence[int]:
         return (await self._line.ask("/stopping", Stopping(host=self._host, node=node), Attempts)).attempt_ids

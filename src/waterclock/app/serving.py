@@ -85,6 +85,7 @@ def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> 
         channels=services.channels,
         chains=services.chains,
         lake=services.lake,
+        lake_sources=services.lake_sources,
         lake_work=services.lake_work,
         work=services.work,
         shipping=services.shipping,

@@ -66,6 +66,7 @@ class WorkerDuties:
         self._folders = Folders(root=settings.data_dir)
         self._disk = DiskSpace(self._folders.root.absolute())
         self._secrets = secrets
+        self._work = work
         self._outbox = Outbox(self._folders.outbox.absolute()) if logs_to else None
         self.supervisor = SupervisorClient(self._folders.supervisor, self._spawn_supervisor)
         self._sql = SqlHost(
@@ -159,6 +160,7 @@ class WorkerDuties:
             interpreters=settings.interpreters,
             chains=ChainPrograms(roots={folder: self._programs(folder) for folder in Folder}),
             lake=self._lake(),
+            locks=self._work,
             callables=callables,
             log_cap_bytes=settings.log_cap_bytes,
             grace_seconds=settings.stop_grace_seconds,
@@ -167,6 +169,7 @@ class WorkerDuties:
 
     def _lake(self) -> LakePrograms:
         settings, folders = self._settings, self._folders
+        python = settings.sync_python or settings.sql_python
         clickhouse = {
             "url": settings.clickhouse_url,
             "user": settings.clickhouse_user,
@@ -184,6 +187,8 @@ class WorkerDuties:
             s3=WorkerS3Keys(endpoint=settings.s3_endpoint, region=settings.s3_region),
             read_s3=s3_reader(settings.s3_endpoint, settings.s3_region),
             sql=self._sql,
+            python=os.path.abspath(python) if "/" in python else python,
+            hadoop=settings.hadoop_uri,
         )
 
     def _programs(self, folder: Folder) -> Root:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from waterclock.domain.job import JobSpec
 from waterclock.domain.lake import LakeTable
+from waterclock.domain.lake_sync import LakeSource
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone
 from waterclock.domain.placement import Others
@@ -45,6 +46,7 @@ class Claimed:
     bookmark: str | None = None  # what the job's last run left for this one
     lone: Lone | None = None  # where it is known that nothing waits for its end
     tables: tuple[LakeTable, ...] = ()  # of a query: those of its organisation
+    sources: tuple[LakeSource, ...] = ()  # of a sync and a probe: those that its task names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

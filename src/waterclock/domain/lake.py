@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from waterclock.domain.lake_sync import PROBE, SYNC_KINDS, SyncStatus
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import Attempt, Phase, RunState
 
@@ -24,7 +25,8 @@ class LakeKind(StrEnum):
     PYTHON = "python_job"
 
 
-KINDS: Final = frozenset(LakeKind)
+KINDS: Final[frozenset[str]] = frozenset(LakeKind) | SYNC_KINDS  # what a job's `class_name` can be
+PROGRAMS: Final = KINDS | {PROBE}  # what runs as a program that is told by an order, and heard by its report
 
 
 class LakeStatus(StrEnum):
@@ -99,10 +101,12 @@ class LakeDraft:
     """What a caller decides about a lake job."""
 
     display_name: str
-    class_name: str  # a LakeKind
+    class_name: str  # a LakeKind or a SyncKind, also where an alias was sent
     job_type: str
     definition: Mapping[str, object]  # in the seed's shape, whole, as it was given
-    task: Mapping[str, object]  # of it, what a worker needs to run it
+    task: Mapping[
+        str, object
+    ]  # of it, what a worker needs to run it; the store adds the numbers of the sources it names
     schedule_time: Mapping[str, object]  # as it was given: one that is the same leaves the trigger as it is
     schedule: "Schedule | None"  # None: only by hand
     every_minutes: int | None = None  # between two runs, where the schedule has such a distance
@@ -110,6 +114,7 @@ class LakeDraft:
     timeout_seconds: int | None = None
     queue: str = "default"
     labels: tuple[str, ...] = ()
+    source_id: int | None = None  # that it reads, once the store has found it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,8 +164,30 @@ _STATUSES: Final[Mapping[RunState, LakeStatus]] = {
 }
 
 
-def status_of(attempt: Attempt | None, now: Moment) -> LakeStatus:
-    """What the lake face calls the state of a run; the views say the same in SQL."""
+# What a sync calls the same.
+_OF_SYNCS: Final[Mapping[LakeStatus, SyncStatus]] = {
+    LakeStatus.INITIALIZED: SyncStatus.INIT,
+    LakeStatus.QUEUED: SyncStatus.QUEUED,
+    LakeStatus.COMPILING: SyncStatus.SYNCING,
+    LakeStatus.RUNNING: SyncStatus.SYNCING,
+    LakeStatus.FINISHED: SyncStatus.SYNCED,
+    LakeStatus.ERROR: SyncStatus.ERROR,
+    LakeStatus.KILLED: SyncStatus.TERMINATED,
+    LakeStatus.UNKNOWN: SyncStatus.UNKNOWN,
+}
+Status = LakeStatus | SyncStatus
+
+
+def status_of(attempt: Attempt | None, now: Moment, kind: str) -> Status:
+    """What the lake face calls the state of a run, in the words of the job's kind; the views say the same in SQL."""
+    return in_words_of(kind, _status_of(attempt, now))
+
+
+def in_words_of(kind: str, status: LakeStatus) -> Status:
+    return _OF_SYNCS[status] if kind in SYNC_KINDS else status
+
+
+def _status_of(attempt: Attempt | None, now: Moment) -> LakeStatus:
     if attempt is None:
         return LakeStatus.INITIALIZED
     if not attempt.ended and attempt.lease_until is not None and attempt.lease_until < now:

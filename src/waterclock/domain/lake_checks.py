@@ -1,11 +1,13 @@
 """What every store can hold of a lake job and a lake table, and what an engine can read; each fault with its place."""
 
+import json
 import re
 from typing import Final
 from urllib.parse import urlsplit
 
 from waterclock.domain.errors import InvalidInput
-from waterclock.domain.lake import KINDS, LakeDraft, LakeKind
+from waterclock.domain.lake import KINDS, LakeDraft, LakeJob, LakeKind
+from waterclock.domain.lake_sync import SYNC_KINDS, SyncKind, SyncMode
 
 LONGEST_NAME: Final = 255
 LONGEST_TYPE: Final = 64
@@ -19,9 +21,37 @@ _SCHEMES: Final = ("file", "hdfs", "s3")
 
 def check_draft(draft: LakeDraft) -> None:
     if draft.class_name not in KINDS:
-        raise InvalidInput(f"must be one of {', '.join(LakeKind)}", field="class_name", value=draft.class_name)
+        known = ", ".join((*LakeKind, *SyncKind))
+        raise InvalidInput(f"must be one of {known}", field="class_name", value=draft.class_name)
     _words(draft.display_name, "display_name", LONGEST_NAME)
     _words(draft.job_type, "job_type", LONGEST_TYPE)
+
+
+def check_mode(job: LakeJob, mode: SyncMode) -> None:
+    """Whether one run of it can be told to sync like this."""
+    if job.class_name not in SYNC_KINDS:
+        raise InvalidInput(f"is for sync jobs: job {job.id} is a {job.class_name}", field="mode", value=mode)
+    is_lost = job.class_name == SyncKind.DB and "incremental_column" not in job.definition
+    if mode is SyncMode.INCREMENTAL and is_lost:
+        raise InvalidInput(
+            f"job {job.id} names no incremental_column, without which nobody knows what is new: add one first",
+            field="mode",
+            value=mode,
+        )
+
+
+def check_watermark(content: str) -> None:
+    """The bookmark of a sync, which is JSON, as the view JobScheduler shows it: one that is none would break that."""
+    try:
+        found = json.loads(content, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidInput('must be a JSON object, as a sync leaves it: {"value": …}', field="content")
+
+
+def _no_json(word: str) -> None:
+    raise ValueError(word)  # NaN and its like, which only Python reads
 
 
 def table_name(given: str) -> str:

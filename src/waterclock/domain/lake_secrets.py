@@ -4,7 +4,7 @@ Its runs carry references to all of them as an argument that nobody can override
 a log, knows them as those of any other run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from waterclock.domain.secret import check_secrets, is_secret_name, names_in, reference_to, with_values
@@ -20,9 +20,21 @@ def secret_arguments(task: Mapping[str, object]) -> dict[str, str]:
 
 
 def secrets_of(task: Mapping[str, object]) -> frozenset[str]:
-    named = frozenset(name for _, text in _texts(task) for name in names_in(text))
     credentials = _credentials(task)
-    return named | {credentials} if credentials else named
+    return secrets_in(task) | {credentials} if credentials else secrets_in(task)
+
+
+def secrets_in(config: Mapping[str, object]) -> frozenset[str]:
+    """Of a source, where no field is the name of one by itself."""
+    return frozenset(name for _, text in _texts(config) for name in names_in(text))
+
+
+def more_secrets(arguments: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    """The arguments of a run that refer to these, too, beside all that they referred to before."""
+    known = names_in(arguments.get(ARGUMENT, ""))
+    if known.issuperset(names):
+        return dict(arguments)
+    return {**arguments, ARGUMENT: " ".join(map(reference_to, sorted(known.union(names))))}
 
 
 def check_lake_secrets(task: Mapping[str, object]) -> None:
@@ -32,9 +44,13 @@ def check_lake_secrets(task: Mapping[str, object]) -> None:
 
 def with_secrets(task: Mapping[str, object], values: Mapping[str, str]) -> dict[str, object]:
     """The task as its program is told it; `values` has all of `secrets_of`."""
-    resolved = {name: _resolved(item, values) for name, item in task.items()}
-    credentials = _credentials(task)
+    resolved, credentials = config_with(task, values), _credentials(task)
     return {**resolved, CREDENTIALS: values[credentials]} if credentials else resolved
+
+
+def config_with(config: Mapping[str, object], values: Mapping[str, str]) -> dict[str, object]:
+    """Of a source, as a program is told it; `values` has all of `secrets_in`."""
+    return {name: _resolved(item, values) for name, item in config.items()}
 
 
 def _credentials(task: Mapping[str, object]) -> str | None:

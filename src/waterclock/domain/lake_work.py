@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from waterclock.domain.lake import LakeStatus, status_of
+from waterclock.domain.lake import LakeStatus, Status, in_words_of, status_of
+from waterclock.domain.lake_sync import SyncStatus
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import Attempt, Phase, RunState
 
@@ -20,6 +21,13 @@ ENDS: Final[Mapping[LakeStatus, RunState]] = {
     LakeStatus.KILLED: RunState.STOPPED,
 }
 STATUSES: Final = (LakeStatus.QUEUED, *PHASES, *ENDS)  # that can be reported
+# Of a sync its own words are as good.
+WORDS: Final[Mapping[str, LakeStatus]] = {
+    **{str(status): status for status in STATUSES},
+    SyncStatus.SYNCING: LakeStatus.RUNNING,
+    SyncStatus.SYNCED: LakeStatus.FINISHED,
+    SyncStatus.TERMINATED: LakeStatus.KILLED,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,14 +56,15 @@ class Heard:
     """What became of it: `taken`, or it came late; what the run is, and whether its program has to die."""
 
     taken: bool
-    status: LakeStatus
+    status: Status
     kill: bool = False
 
 
 def late(attempt: Attempt, told: Told, now: Moment) -> Heard:
     """Of a run that has ended: the same end again means that our answer was lost; anything else changes nothing."""
-    status = status_of(attempt, now)
-    return Heard(taken=status is told.status, status=status, kill=not told.is_end)
+    status = status_of(attempt, now, attempt.kind)
+    is_again = status is in_words_of(attempt.kind, told.status)
+    return Heard(taken=is_again, status=status, kill=not told.is_end)
 
 
 def is_over_time(attempt: Attempt, now: Moment) -> bool:

@@ -10,7 +10,7 @@ from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
-from waterclock.domain.lake import KINDS as LAKE
+from waterclock.domain.lake import PROGRAMS as LAKE
 from waterclock.domain.log_name import log_name
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.placement import asked_mb

@@ -14,7 +14,8 @@ from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import Unavailable, WaterclockError
 from waterclock.domain.gate import Verdict
 from waterclock.domain.job import CALLABLE
-from waterclock.domain.lake import KINDS as LAKE
+from waterclock.domain.lake import PROGRAMS as LAKE
+from waterclock.domain.lake_sync import SYNC_KINDS
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.outcome import Outcome
 from waterclock.domain.progress import Report, Said
@@ -108,10 +109,7 @@ def outcome(preparation: Preparation, event: Ended, flight: Flight | None) -> Ou
         return _of_chain(preparation, event, flight, found)
     if flight.claimed.spec.kind in LAKE:
         return _of_lake(preparation, event, flight, found)
-    if found.state is not RunState.SUCCEEDED:
-        return found
-    left = preparation.bookmark(flight.claimed)
-    return replace(found, bookmark=left.content, bookmark_refused=left.refused)
+    return _with_bookmark(preparation, flight, found)
 
 
 def verdict_on(claimed: Claimed, problem: Exception) -> Verdict | None:
@@ -136,7 +134,16 @@ def _of_lake(preparation: Preparation, event: Ended, flight: Flight, found: Outc
     """With what it said of itself: why it failed goes first."""
     said = preparation.report(event.attempt_id).masked(flight.masks)
     progress = json.dumps(said.progress) if said.progress else None
-    return replace(reasoned(found, event, said.reason), progress=progress)
+    found = replace(reasoned(found, event, said.reason), progress=progress)
+    return _with_bookmark(preparation, flight, found) if flight.claimed.spec.kind in SYNC_KINDS else found
+
+
+def _with_bookmark(preparation: Preparation, flight: Flight, found: Outcome) -> Outcome:
+    """What a program that failed left is not for the next run."""
+    if found.state is not RunState.SUCCEEDED:
+        return found
+    left = preparation.bookmark(flight.claimed)
+    return replace(found, bookmark=left.content, bookmark_refused=left.refused)
 
 
 def report_of(preparation: Preparation, flight: Flight) -> Report:

@@ -8,7 +8,7 @@ from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database, Topic
-from waterclock.stores.ops import claiming, progressing, recording
+from waterclock.stores.ops import claiming, lake_locks, progressing, recording
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.lone_ends import Contested
 
@@ -31,6 +31,10 @@ class Work(Protocol):
         ...
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]: ...
+
+    async def lock(self, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
+        """None once all of them are the attempt's, for as long as it lives; else what it has to wait for."""
+        ...
 
     async def adopt(self, claimant: Claimant, *, ttl_seconds: float) -> Sequence[Claimed]: ...
 
@@ -81,6 +85,11 @@ class StoreWork:
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         return await self._database.write(claiming.renew, held=held, ttl_seconds=ttl_seconds)
+
+    async def lock(self, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
+        return await self._database.write(
+            lake_locks.take, attempt_id=attempt_id, fence=fence, destinations=destinations
+        )
 
     async def adopt(self, claimant: Claimant, *, ttl_seconds: float) -> Sequence[Claimed]:
         return await self._database.write(claiming.adopt, claimant=claimant, ttl_seconds=ttl_seconds)

@@ -93,6 +93,16 @@ class Stopping:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lock:
+    """Destinations that an attempt is to write to."""
+
+    host: str
+    attempt_id: int
+    fence: int
+    destinations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AskSecrets:
     host: str
     attempt_id: int
@@ -118,6 +128,11 @@ class Attempts:
     """Lost, renewed, heard of or to be stopped: as the question was."""
 
     attempt_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Locked:
+    waits_for: str | None = None  # None: they are the attempt's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

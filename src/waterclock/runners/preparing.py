@@ -1,8 +1,10 @@
 """From a claimed attempt to a program: the script found, the command built, nothing left to look up."""
 
+import asyncio
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -13,8 +15,9 @@ from waterclock.domain.chain import KIND as CHAIN
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE
-from waterclock.domain.lake import KINDS as LAKE
-from waterclock.domain.lake_secrets import check_lake_secrets, secrets_of, with_secrets
+from waterclock.domain.lake import PROGRAMS as LAKE
+from waterclock.domain.lake_secrets import check_lake_secrets, config_with, secrets_in, secrets_of, with_secrets
+from waterclock.domain.lake_sync import PROBE
 from waterclock.domain.masking import NOTHING_TO_MASK, Masks
 from waterclock.domain.message import LONGEST_OUTPUT
 from waterclock.domain.moment import to_iso
@@ -33,7 +36,10 @@ from waterclock.runners.scripts import Scripts
 from waterclock.runners.venvs import Venvs
 from waterclock.runners.workspace import Workspaces
 
+log: Final = logging.getLogger("waterclock.runners")
+
 LAST_WORDS: Final = 500
+LOCK_SECONDS: Final = 0.5  # between two looks at who writes to a destination
 MODULES: Final = "--additional-python-modules"
 
 
@@ -49,6 +55,14 @@ class SecretSource(Protocol):
         ...
 
 
+class Locks(Protocol):
+    """Of destinations: two attempts that write to one place take turns."""
+
+    async def lock(self, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
+        """None once all of them are the attempt's, for as long as it lives; else what it has to wait for."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparer:
     scripts: Scripts
@@ -58,6 +72,7 @@ class Preparer:
     interpreters: Mapping[str, str]
     chains: ChainPrograms = field(default_factory=ChainPrograms)
     lake: LakePrograms = field(default_factory=LakePrograms)
+    locks: Locks | None = None  # None: this process is the only one that writes
     callables: frozenset[str] = frozenset()
     outbox: Outbox | None = None  # for logs that are shipped; else they stay where they are written
     log_cap_bytes: int = 64 * 1024 * 1024
@@ -93,7 +108,7 @@ class Preparer:
     async def masks(self, claimed: Claimed) -> Masks:
         if claimed.spec.kind == CALLABLE:
             return NOTHING_TO_MASK
-        named = secrets_of(task_of(claimed)) if claimed.spec.kind in LAKE else frozenset[str]()
+        named = _lake_secrets(claimed) if claimed.spec.kind in LAKE else frozenset[str]()
         names = named | secret_names(claimed.attempt.arguments)
         return await self.secrets.masks(claimed.attempt, names) if names else NOTHING_TO_MASK
 
@@ -158,16 +173,30 @@ class Preparer:
         return self._made(claimed, built, env, folder)
 
     async def _of_lake(self, claimed: Claimed) -> Program:
-        attempt, task = claimed.attempt, task_of(claimed)
+        attempt, task = claimed.attempt, _lake_task(claimed)
         try:
             check_lake_secrets(task)
         except InvalidInput as refused:
             raise CannotRun(str(refused)) from None
-        names = secrets_of(task)
+        await self._lock(claimed)
+        names = _lake_secrets(claimed)
         values = await self.secrets.values(attempt, names) if names else {}
-        built = await self.lake.placed(claimed, with_secrets(task, values), self.workspaces)
+        sources = [replace(each, config=config_with(each.config, values)) for each in claimed.sources]
+        given = None if _option(claimed) is BookmarkOption.DISABLE else claimed.bookmark
+        built = await self.lake.placed(
+            claimed, with_secrets(task, values), self.workspaces, sources=sources, bookmark=given
+        )
         folder = self.workspaces.folder(attempt.id)
         return self._made(claimed, built, environment(attempt, folder), folder)
+
+    async def _lock(self, claimed: Claimed) -> None:
+        """Returns when nobody else writes where this one will; until then its run says for whom it waits."""
+        attempt, wanted, told = claimed.attempt, self.lake.destinations(claimed), ""
+        while self.locks and wanted and (reason := await self.locks.lock(attempt.id, attempt.fence, wanted)):
+            if reason != told:
+                log.info("%s waits: %s", attempt.wire_id, reason)
+            told = reason
+            await asyncio.sleep(LOCK_SECONDS)
 
     def _program(self, claimed: Claimed, given: Resolved, script: Path, python: str | None) -> Program:
         attempt, option = claimed.attempt, _option(claimed)
@@ -231,6 +260,15 @@ def environment(attempt: Attempt, folder: Path) -> dict[str, str]:
         "WATERCLOCK_ATTEMPT": str(attempt.number),
         "WATERCLOCK_FENCE": str(attempt.fence),
     }
+
+
+def _lake_task(claimed: Claimed) -> Mapping[str, object]:
+    """A probe's question is in its arguments, for its placing to read."""
+    return {} if claimed.spec.kind == PROBE else task_of(claimed)
+
+
+def _lake_secrets(claimed: Claimed) -> frozenset[str]:
+    return secrets_of(_lake_task(claimed)).union(*(secrets_in(each.config) for each in claimed.sources))
 
 
 def _location(claimed: Claimed) -> str:

@@ -3,6 +3,8 @@
 from waterclock.domain.access import Caller, Right
 from waterclock.domain.bookmark import Bookmark, check_content
 from waterclock.domain.errors import NotFound
+from waterclock.domain.lake_checks import check_watermark
+from waterclock.domain.lake_sync import SYNC_KINDS
 from waterclock.services.jobs import Jobs
 from waterclock.stores.base import Database
 from waterclock.stores.ops import bookmarks as ops
@@ -23,6 +25,8 @@ class Bookmarks:
     async def set(self, caller: Caller, namespace: str, job_name: str, content: str) -> Bookmark:
         caller.needs(Right.RUN)
         check_content(content)
+        if (await self._jobs.get(caller, namespace, job_name)).spec.kind in SYNC_KINDS:
+            check_watermark(content)
         return await self._database.write(
             ops.set_bookmark, org_id=caller.org_id, namespace=namespace, name=job_name, content=content
         )

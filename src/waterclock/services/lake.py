@@ -20,8 +20,10 @@ from waterclock.domain.lake import (
     Sort,
     SortField,
 )
-from waterclock.domain.lake_checks import check_draft, check_path, is_table_name, table_name
+from waterclock.domain.lake_checks import check_draft, check_mode, check_path, is_table_name, table_name
+from waterclock.domain.lake_sync import SyncMode
 from waterclock.domain.moment import SECOND, Moment
+from waterclock.domain.sync_task import MODE_ARGUMENT
 from waterclock.domain.trigger import FireRules
 from waterclock.services.runs import Runs
 from waterclock.stores.base import Database
@@ -45,6 +47,15 @@ class Lake:
         check_draft(draft)
         return await self._database.write(
             ops.create_lake_job, org_id=caller.org_id, owner=caller.owner, creator=caller.user, draft=draft
+        )
+
+    async def create_many(self, caller: Caller, drafts: Sequence[LakeDraft]) -> list[LakeJob]:
+        """All of them, or none."""
+        caller.needs(Right.DEFINE)
+        for draft in drafts:
+            check_draft(draft)
+        return await self._database.write(
+            ops.create_lake_jobs, org_id=caller.org_id, owner=caller.owner, creator=caller.user, drafts=drafts
         )
 
     async def get(self, caller: Caller, job_id: int) -> LakeJob:
@@ -118,16 +129,20 @@ class Lake:
         job_id: int,
         *,
         at: Moment | None = None,
+        mode: SyncMode | None = None,
         arguments: Mapping[str, str] | None = None,
         digest: str | None = None,
     ) -> int:
-        """The number of the run, which is durable: it begins at once, or not before `at`.
+        """The number of the run, which is durable: it begins at once, or not before `at`. `mode` is of this run alone.
 
         It is the same for every call with this digest, within a quarter of an hour.
         """
         caller.needs(Right.RUN)
         if at is not None and at > clock.wall_us() + FURTHEST_US:
             raise InvalidInput("must be within a year from now, in milliseconds since 1970", field="at_time", value=at)
+        if mode is not None:
+            check_mode(await self.get(caller, job_id), mode)
+            arguments = {**(arguments or {}), MODE_ARGUMENT: mode.value}
         request = RunRequest(job_name=str(job_id), arguments=arguments or {}, due_at=at)
         wire_id = await self._runs.start_one(caller, NAMESPACE, request, digest=digest)
         return (await self._runs.get(caller, wire_id)).run_id

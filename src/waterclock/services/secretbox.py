@@ -45,6 +45,10 @@ class SecretBox:
         sealed = nonce + AESGCM(key).encrypt(nonce, secret.encode(), _bound(key_id, context))
         return f"{VERSION}.{key_id}.{urlsafe_b64encode(sealed).decode()}"
 
+    def make_ready(self) -> None:
+        """From now on sealing touches no file: it may be done inside a transaction."""
+        self._current()
+
     def open(self, sealed: str, *, context: str = "") -> str:
         key_id, data = _parse(sealed)
         nonce, sealed_bytes = data[:NONCE_BYTES], data[NONCE_BYTES:]

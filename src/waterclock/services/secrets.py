@@ -75,6 +75,11 @@ class Secrets:
         done = await self._reseal(stale)
         return Rotation(key_id=key_id, resealed=done, unreadable=len(stale) - done)
 
+    def sealing(self, org_id: int) -> Callable[[str, int, str], str]:
+        """Seals a value for its name and version: for who sets a secret together with what it belongs to."""
+        self._box.make_ready()
+        return lambda name, version, value: self._box.seal(value, context=_context(org_id, name, version))
+
     # For those who run programs and show their logs: no caller, because nobody is shown a value.
 
     async def values(self, org_id: int, names: Collection[str]) -> Mapping[str, str]:

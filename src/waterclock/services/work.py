@@ -135,6 +135,16 @@ class WorkService:
         checks.check_lease(ttl_seconds)
         return await self._database.write(stations.renew, station=station, held=held, ttl_seconds=ttl_seconds)
 
+    async def lock(
+        self, caller: Caller, host: str, attempt_id: int, fence: int, destinations: Collection[str]
+    ) -> str | None:
+        """None once they are the attempt's; else what it has to wait for."""
+        station = _station(caller, host)
+        checks.check_destinations(destinations)
+        return await self._database.write(
+            stations.lock, station=station, attempt_id=attempt_id, fence=fence, destinations=destinations
+        )
+
     async def stopping(self, caller: Caller, host: str, node_id: str) -> Sequence[int]:
         return await self._database.read(stations.stopping, station=_station(caller, host), node_id=node_id)
 

@@ -1,7 +1,7 @@
 """What a worker over HTTP may say: refused in words here, before a column of the store would refuse it in none."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -20,6 +20,8 @@ LARGEST_CLAIM: Final = 1_000
 LARGEST_BATCH: Final = 1_000
 MOST_ATTEMPTS: Final = 100_000  # that one call names
 MOST_QUEUES: Final = 100
+MOST_DESTINATIONS: Final = 100
+LONGEST_DESTINATION: Final = 4_000
 LONGEST_LEASE_SECONDS: Final = 3_600.0
 LONGEST_LOOK_SECONDS: Final = 7 * 86_400.0  # back, for other workers
 ENDS: Final = frozenset({RunState.SUCCEEDED, RunState.FAILED, RunState.TIMEOUT, RunState.STOPPED})
@@ -78,6 +80,12 @@ def check_lease(seconds: float) -> None:
 
 def check_many(field: str, count: int) -> None:
     _between(field, count, 0, MOST_ATTEMPTS)
+
+
+def check_destinations(given: Collection[str]) -> None:
+    _between("destinations", len(given), 1, MOST_DESTINATIONS)
+    if any(len(each) > LONGEST_DESTINATION for each in given):
+        raise InvalidInput(f"must have at most {LONGEST_DESTINATION} characters each", field="destinations")
 
 
 def check_reports(beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> None:

@@ -47,6 +47,7 @@ class Kind(StrEnum):
     CHAIN = "chain"
     CHAIN_PART = "chain_part"
     LAKE_TABLE = "lake_table"
+    LAKE_SOURCE = "lake_source"
 
 
 class Tx(Protocol):

@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from waterclock.app.auditing import audited
 from waterclock.domain.access import Caller, Role
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.progress import Report
 from waterclock.domain.rules import GUARDED
 from waterclock.domain.run import RunState
 from waterclock.engine.work import StoreWork
@@ -38,6 +39,7 @@ from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.lake import Lake
+from waterclock.services.lake_sources import LakeSources
 from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
@@ -131,6 +133,14 @@ class Held:
         with self.path.open("ab") as file:
             file.write(data)
 
+    @property
+    def arguments(self) -> Mapping[str, str]:
+        return self._claimed.attempt.arguments
+
+    async def say(self, **progress: object) -> None:
+        attempt = self._claimed.attempt
+        await self._work.report([Report(attempt_id=attempt.id, fence=attempt.fence, progress=progress)])
+
     async def end(self, state: RunState, *, exit_code: int | None = 0, message: str | None = None) -> None:
         attempt = self._claimed.attempt
         outcome = Outcome(attempt_id=attempt.id, fence=attempt.fence, state=state, exit_code=exit_code, message=message)
@@ -196,6 +206,7 @@ def context_of(settings: Settings, database: Database) -> Context:
         channels=Channels(database, box, AppriseSender(private=settings.channels_private)),
         chains=Chains(database, {}, probe_seconds=settings.chains_probe_seconds),
         lake=Lake(database, runs, {}),
+        lake_sources=LakeSources(database, secrets, runs),
         lake_work=LakeWork(database, {}, lease_seconds=settings.lease_seconds),
         work=WorkService(database, {}, secrets),
         shipping=Shipping(database, store, cap_bytes=settings.log_cap_bytes),

@@ -116,6 +116,7 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/work/record"): WORK,
     ("POST", "/work/report"): WORK,
     ("POST", "/work/renew"): WORK,
+    ("POST", "/work/lock"): WORK,
     ("POST", "/work/stopping"): WORK,
     ("POST", "/work/secrets"): WORK,
     ("POST", "/work/masks"): WORK,

@@ -32,6 +32,7 @@ from waterclock.domain.errors import (
     Unauthenticated,
 )
 from waterclock.domain.lake import LakeKind, LakeTable, TableFormat
+from waterclock.domain.lake_sync import PROBE, SourceKind
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.run import Attempt, RunState
@@ -134,6 +135,32 @@ async def test_the_tables_of_its_organisation_come_with_a_query_over_http(server
     assert sorted(len(each.tables) for each in await work.adopt(ME, ttl_seconds=60)) == [0, 1]
 
 
+async def test_the_sources_of_a_probe_come_with_it_over_http(server: Served, work: HttpWork) -> None:
+    config = {"path": "/lake/shop.db", "options": {"a": [1, None, True]}}
+    row = {"id": 1, "org_id": 1, "name": "shop", "kind": "sqlite", "owner": "ann", "creator": "ann"}
+
+    async def insert(tx: Tx) -> None:
+        await tx.run("insert_lake_source", {**row, "config": json.dumps(config), "now": 7})
+
+    await server.database.write(insert)
+    held = await _claimed(server, work, kind=PROBE, arguments={"--source": "1"})
+    (found,) = held.sources
+    assert (found.id, found.kind, found.config) == (1, SourceKind.SQLITE, config)
+
+
+async def test_two_take_turns_over_http(server: Served, work: HttpWork) -> None:
+    first, second = (await _claimed(server, work)).attempt, (await _claimed(server, work)).attempt
+    assert await work.lock(first.id, first.fence, ["hdfs://lake/one", "hdfs://lake/other"]) is None
+    why = await work.lock(second.id, second.fence, ["hdfs://lake/other"])
+    assert why == f"job {first.job_name} is writing to hdfs://lake/other"
+    assert (await server.client.get(f"/runs/{second.wire_id}")).json()["wait_reason"] == why
+    ended = Outcome(attempt_id=first.id, fence=first.fence, state=RunState.FAILED)
+    await work.record([], [ended])
+    assert await work.lock(second.id, second.fence, ["hdfs://lake/other"]) is None
+    with pytest.raises(NotAllowed):
+        await work.lock(first.id, first.fence, ["hdfs://lake/other"])
+
+
 async def test_a_run_that_is_due_wakes_those_who_wait(server: Served, work: HttpWork) -> None:
     await work.hear()  # what was before is not news
     heard, silent = asyncio.Event(), asyncio.Event()
@@ -206,6 +233,7 @@ MALFORMED: tuple[tuple[str, bytes, str | None], ...] = (
     ),
     ("/work/renew", b'{"host": "h", "held": [[1, "2"]], "ttl_seconds": 1}', "held[0][1]"),
     ("/work/renew", b'{"host": "h", "held": [], "ttl_seconds": 1e9}', "ttl_seconds"),
+    ("/work/lock", b'{"host": "h", "attempt_id": 1, "fence": 1, "destinations": []}', "destinations"),
 )
 
 
@@ -289,6 +317,14 @@ async def test_a_server_of_the_release_before_is_told_of_ends_as_it_knows_them(
     (outcome,) = asked[-1]["outcomes"]
     assert (outcome["message"], "progress" in outcome) == ("why", False)
     assert not caplog.records
+
+
+async def test_with_a_server_of_the_release_before_there_are_no_locks_which_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with pretending(answers("404 Not Found", OLD)) as address, working("t", address) as work:
+        assert await work.lock(1, 1, ["hdfs://lake/one"]) is None
+    assert "attempt 1 writes without a lock" in caplog.text
 
 
 async def test_of_two_servers_the_one_that_knows_reports_is_told(server: Served, token: str) -> None:

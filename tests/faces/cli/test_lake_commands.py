@@ -207,7 +207,7 @@ WRONG: tuple[tuple[tuple[str, ...], str], ...] = (
     (("create", "daily.yaml"), "job.schedule_time.recur_every: is required"),
     (("sql", "x"), "give --query or --query-file"),
     (("sql", "x", "--query", "select 1", "--query-file", "y"), "give --query or --query-file, not both"),
-    (("sql", "x", "--query", "q", "--output", "/data"), "must begin with text:, parquet: or clickhouse:"),
+    (("sql", "x", "--query", "q", "--output", "/data"), "must begin with text:, parquet:, clickhouse:, postg"),
     (("sql", "x", "--query", "q", "--output", "text:/data"), "must name a place: hdfs://host:9000/path"),
     (("sql", "x", "--query", "q", "--output", "clickhouse:t"), "must be clickhouse:DATABASE.TABLE"),
     (("sql", "x", "--query", "q", "--output", "{"), "is not JSON"),

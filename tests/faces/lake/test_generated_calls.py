@@ -9,6 +9,8 @@ import pytest
 
 from tests.faces.api.serving import Served
 from tests.faces.lake.samples import JAVA, SQL, made
+from tests.faces.lake.test_sources import made as made_source
+from tests.faces.lake.test_sync_definition import TABLE
 from waterclock.domain.access import Role
 from waterclock.faces.lake.openapi import PATH
 
@@ -46,7 +48,8 @@ async def test_a_few_calls_of_every_kind_and_what_follows_from_them(server: Serv
 @pytest.mark.heavy
 async def test_thousands_of_calls(server: Served, lake: httpx.AsyncClient, tmp_path: Path) -> None:
     """Also at the edges of every field, on a store that holds something."""
-    for job in (JAVA, SQL):
+    await made_source(lake)
+    for job in (JAVA, SQL, TABLE):
         await made(lake, job)
     await generated(server, server.token, tmp_path, "--max-examples", "10")
 

@@ -20,11 +20,14 @@ JOB = {"job": PYTHON}
 ANYBODY = {("GET", "/schedule/job/progress")}  # a worker, too: it shows what is to be done
 UNKNOWN = {("POST", "/schedule/job/report")}  # here, of a run that was offered to nobody
 AT_ONCE = {"wait": 0}  # a worker is answered, whether there is something to do or not
+MANY = {"job": {"class_name": "sync_db_job", "display_name": "x", "source": 1}, "tables": ["a"]}
+NEW_SOURCE = {"name": "new", "kind": "local", "config": {"path": "new"}}
 NEW_TABLE = {"name": "new", "format": "csv", "path": "file:///srv/new"}
 
 # Things are the admin's own: what only an owner may do, only an admin may here. Deleting comes last.
 MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/job/create"): Row(Role.AUTHOR, JOB, 200),
+    ("POST", "/job/create_many"): Row(Role.AUTHOR, MANY, 400),
     ("POST", "/job/list"): read(200),
     ("GET", "/job/{id}"): read(),
     ("GET", "/job/{id}/status"): read(),
@@ -37,6 +40,14 @@ MATRIX: dict[tuple[str, str], Row] = {
     ("POST", "/table/create"): Row(Role.AUTHOR, NEW_TABLE, 200),
     ("POST", "/table/list"): read(200),
     ("DELETE", "/table/{name}"): Row(Role.ADMIN),
+    ("POST", "/source/create"): Row(Role.AUTHOR, NEW_SOURCE, 200),
+    ("POST", "/source/list"): read(200),
+    ("GET", "/source/{source_id}"): read(),
+    ("POST", "/source/{source_id}/test"): Row(Role.AUTHOR),
+    ("POST", "/source/{source_id}/preview"): Row(Role.AUTHOR),
+    ("GET", "/source/{source_id}/tables"): Row(Role.AUTHOR),
+    ("PUT", "/source/{source_id}"): Row(Role.ADMIN, NEW_SOURCE),
+    ("DELETE", "/source/{source_id}"): Row(Role.ADMIN),
     ("PUT", "/job/{id}"): Row(Role.ADMIN, JOB),
     ("DELETE", "/job/{id}"): Row(Role.ADMIN),
 }
@@ -47,12 +58,13 @@ def test_every_route_has_its_row() -> None:
 
 
 async def set_stage(lake: httpx.AsyncClient) -> dict[str, Any]:
-    """A job with a live run, and a table: what the paths name."""
+    """A job with a live run, a table and a source: what the paths name."""
     job = await made(lake, display_name=OURS)
     await started(lake, job["job_id"])
     table = {"name": "theirs_not", "format": "csv", "path": f"/srv/{OURS}"}
     assert (await lake.post("/lake/table/create", json=table)).status_code == 200
-    return {"id": job["job_id"], "name": "theirs_not"}
+    source = (await lake.post("/lake/source/create", json={**NEW_SOURCE, "name": OURS})).json()["source"]
+    return {"id": job["job_id"], "name": "theirs_not", "source_id": source["source_id"]}
 
 
 @pytest.mark.parametrize("role", [*RANK, Role.WORKER])
@@ -81,6 +93,7 @@ async def test_to_another_organisation_nothing_of_ours_is_there(server: Served, 
         refused(await eve.post("/lake/history/list", json={"job_id": names["id"]}), 404, "not_found")
     assert (await lake.get(path)).json() == before
     assert (await lake.post("/lake/table/list")).json()["total"] == 1
+    assert (await lake.get(f"/lake/source/{names['source_id']}")).json()["source"]["name"] == OURS
 
 
 async def test_every_route_walked_without_a_token_answers_401(server: Served) -> None:

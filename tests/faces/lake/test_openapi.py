@@ -9,6 +9,8 @@ from tests.faces.api.serving import Served
 from tests.faces.lake.samples import refused
 from waterclock.domain.access import Role
 from waterclock.domain.lake import LakeKind
+from waterclock.domain.lake_sync import SyncKind
+from waterclock.faces.lake import sync_schemas, syncs
 from waterclock.faces.lake.definition import OPTIONS, SCHEDULE
 from waterclock.faces.lake.job_schemas import SCHEDULES, TASKS
 from waterclock.faces.lake.kinds import FIELDS
@@ -17,6 +19,7 @@ from waterclock.faces.lake.routes import TABLE
 from waterclock.faces.lake.schemas import SCHEMAS
 
 LATER = {"git_clone_info", "query", "outputs"}  # are read, too
+LATER_SYNC = {"source_id"}
 
 
 def test_every_route_is_described_and_no_other() -> None:
@@ -38,12 +41,16 @@ def test_operations_have_names_of_their_own() -> None:
 def test_every_field_that_is_read_is_described() -> None:
     for kind in LakeKind:
         assert TASKS[kind].keys() == FIELDS[kind].keys() - LATER
-        new: Any = next(
-            each
-            for each in SCHEMAS["NewJob"]["properties"]["job"]["oneOf"]
-            if each["properties"]["class_name"]["const"] == kind
-        )
-        assert new["properties"].keys() > OPTIONS.keys()
+    for sync in SyncKind:
+        assert sync_schemas.TASKS[sync].keys() == syncs.FIELDS[sync].keys() - LATER_SYNC
+        assert set(syncs.SHOWN) >= sync_schemas.TASKS[sync].keys()
+    described: Any = SCHEMAS["NewJob"]["properties"]["job"]["oneOf"]
+    assert all(each["properties"].keys() > OPTIONS.keys() for each in described)
+    names = [each["properties"]["class_name"] for each in described]
+    assert [name for each in names for name in each.get("enum", [each.get("const")])] == [
+        *("java_job", "sql_job", "python_job", "sync_db_job", "jdbc_job", "generic_jdbc_job", "sync_service_job"),
+        *("sync_file_job", "amazon_s3_job", "google_sheets_job"),
+    ]
     fields = {name for given, _ in SCHEDULES.values() for name in given}
     assert fields | {"class_name", "timezone"} == SCHEDULE.keys()
 

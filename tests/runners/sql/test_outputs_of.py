@@ -13,6 +13,12 @@ from waterclock.runners.sql.outputs_of import outputs_of
 FILES = {"class_name": "hadoop_config", "hdfs_uri": "localhost:9000", "result_path": "/data/abc"}
 TABLE = {"class_name": "clickhouse_config", "database": "test_db", "table_name": "product", "write_mode": "append"}
 
+UPSERT = {"write_mode": "upsert", "key_columns": ["id"]}
+SERVER = {"host": "db", "port": 1, "database": "shop", "user": "u", "password": "secret"}
+SOURCES = tuple(
+    {"id": id, "kind": kind, "config": SERVER} for id, kind in enumerate(("postgresql", "mysql", "sqlite"), 1)
+)
+
 
 def made(*given: Mapping[str, Any], roots: tuple[str, ...] = (), allows_private: bool = False) -> list[Output]:
     order = Order(
@@ -24,6 +30,7 @@ def made(*given: Mapping[str, Any], roots: tuple[str, ...] = (), allows_private:
         cache="",
         roots=roots,
         allows_private=allows_private,
+        sources=SOURCES,
         clickhouse={"url": "http://clickhouse:8123", "user": "default", "password": "secret"},
     )
     return outputs_of(given, tag=Tag(job_id=7, attempt_id=12), order=order)
@@ -46,12 +53,34 @@ def test_the_seeds_outputs_are_known(tmp_path: Path) -> None:
     ]
 
 
+def test_databases_are_known_by_their_source(tmp_path: Path) -> None:
+    outputs = made(
+        {"type": "postgresql", "config": {"source": 1, "schema": "lake", "table_name": "product"}},
+        {"type": "mysql", "config": {"source": "2", "table_name": "product", **UPSERT}},
+        {"type": "jdbc", "config": {"source": 2, "table_name": "other"}},
+        {"type": "duckdb", "config": {"path": f"{tmp_path}/x.duckdb", "table_name": "product"}},
+        roots=(str(tmp_path),),
+    )
+    assert [each.where for each in outputs] == [
+        "PostgreSQL at db:1 shop.lake.product",
+        "MySQL at db:1 shop.product",
+        "MySQL at db:1 shop.other",
+        f"DuckDB file {tmp_path}/x.duckdb product",
+    ]
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({}, r"outputs\[0\]: type None is not known"),
-        ({"type": "jdbc", "config": {}}, "'jdbc' are not served yet"),
-        ({"type": ["text_file"], "config": FILES}, "is not known: text_file, parquet and datainsider"),
+        ({"type": "jdbc", "config": {"table_name": "x"}}, "config.source is missing"),
+        ({"type": "jdbc", "config": {"table_name": "x", "source": 3}}, "config.source 3 is of the kind sqlite: jdbc"),
+        ({"type": "mysql", "config": {"table_name": "x", "source": 1}}, "1 is of the kind postgresql: mysql needs"),
+        ({"type": "mysql", "config": {"table_name": "x", "source": 9}}, "9 is no source that this run was given"),
+        ({"type": "mysql", "config": {"table_name": "x", "source": 2, "keep_old_hours": -1}}, "config.keep_old_hours"),
+        ({"type": "duckdb", "config": {"table_name": "x"}}, "config.path is missing"),
+        ({"type": "duckdb", "config": {"table_name": "x", "path": "/etc/x"}}, "lake.roots"),
+        ({"type": ["text_file"], "config": FILES}, "is not known: text_file, parquet, datainsider, "),
         ({"type": "text_file"}, "config is missing: give one of the class hadoop_config"),
         ({"type": "text_file", "config": TABLE}, "config.class_name is 'clickhouse_config'"),
         ({"type": "text_file", "config": {"hdfs_uri": "localhost:9000"}}, "config.result_path is missing"),
@@ -59,7 +88,11 @@ def test_the_seeds_outputs_are_known(tmp_path: Path) -> None:
         ({"type": "text_file", "config": {**FILES, "separator": ""}}, "config.separator"),
         ({"type": "text_file", "config": {**FILES, "separator": '"'}}, "neither a quote"),
         ({"type": "text_file", "config": {**FILES, "header": "yes"}}, "give true or false"),
-        ({"type": "parquet", "config": {**FILES, "write_mode": "upsert"}}, "config.write_mode is 'upsert'"),
+        ({"type": "parquet", "config": {**FILES, "write_mode": "merge"}}, "config.write_mode is 'merge'"),
+        ({"type": "parquet", "config": {**FILES, "write_mode": "upsert"}}, "config.key_columns is missing"),
+        ({"type": "text_file", "config": {**FILES, **UPSERT}}, "text files have no types to know a key by"),
+        ({"type": "datainsider", "config": {**TABLE, **UPSERT, "key_columns": "id"}}, "give a list of names"),
+        ({"type": "datainsider", "config": {**TABLE, "schema_changes": "yes"}}, "add and refuse are known"),
         ({"type": "datainsider", "config": {**TABLE, "write_mode": None}}, "config.write_mode is None"),
         ({"type": "datainsider", "config": {**TABLE, "table_name": " "}}, "config.table_name is missing or empty"),
         ({"type": "datainsider", "config": {**TABLE, "database": "a\0b"}}, "config.database holds a NUL"),

@@ -3,7 +3,7 @@
 import itertools
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -11,6 +11,7 @@ from typing import TypeVar
 import pytest
 
 from waterclock.runners.sql.folder import Mode, Sink
+from waterclock.runners.sql.how import How
 from waterclock.runners.sql.local import LocalTree
 from waterclock.runners.sql.outputs import OutputFailed, Tag
 from waterclock.runners.sql.places import place_of
@@ -39,6 +40,9 @@ class Mortal:
     def create(self, path: str) -> Sink:
         return self._alive(lambda: self._tree.create(path))
 
+    def read(self, path: str) -> Iterator[bytes]:
+        return self._alive(lambda: self._tree.read(path))
+
     def rename(self, path: str, to: str) -> bool:
         return self._alive(lambda: self._tree.rename(path, to))
 
@@ -59,8 +63,11 @@ def tree_of(root: Path) -> LocalTree:
     return LocalTree(place_of("file:///", f"{root}/{NAME}"), roots=[str(root)])
 
 
-def folder(tree: Tree, *, attempt: int = 1, job: int = 7, mode: Mode = Mode.REPLACE) -> SwappedFolder:
-    return SwappedFolder(tree, where="there", name=NAME, mode=mode, tag=Tag(job_id=job, attempt_id=attempt))
+def folder(
+    tree: Tree, *, attempt: int = 1, job: int = 7, mode: Mode = Mode.REPLACE, keep_hours: float = 0
+) -> SwappedFolder:
+    how = How(mode=mode, keep_hours=keep_hours)
+    return SwappedFolder(tree, where="there", name=NAME, how=how, tag=Tag(job_id=job, attempt_id=attempt))
 
 
 def write(into: SwappedFolder, data: bytes) -> None:
@@ -118,7 +125,7 @@ def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
         folder(tree_of(tmp_path)).create("csv")
 
 
-@pytest.mark.parametrize("mode", list(Mode))
+@pytest.mark.parametrize("mode", [Mode.REPLACE, Mode.APPEND])
 @pytest.mark.parametrize("after", [False, True])
 def test_whoever_dies_at_any_call_leaves_the_old_or_the_new_to_the_next_sweep(
     tmp_path: Path, mode: Mode, after: bool
@@ -140,6 +147,35 @@ def test_whoever_dies_at_any_call_leaves_the_old_or_the_new_to_the_next_sweep(
             break
     new = {b"new"} if mode is Mode.REPLACE else {b"old", b"new"}
     assert ends == {frozenset({b"old"}), frozenset(new)}
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_what_a_new_result_replaces_is_kept_whoever_dies(tmp_path: Path, after: bool) -> None:
+    found = set()
+    for calls in itertools.count(1):
+        root = tmp_path / str(calls)
+        root.mkdir()
+        write(folder(tree_of(root)), b"old")
+        died = True
+        with suppress(Died):
+            write(folder(Mortal(tree_of(root), calls, after=after), attempt=2, keep_hours=24), b"new")
+            died = False
+        folder(tree_of(root), attempt=3, keep_hours=24).sweep()
+        kept = [(root / name / "part-00000.csv").read_bytes() for name in os.listdir(root) if name != NAME]
+        found.add((contents(root)["part-00000.csv"], *kept))
+        if not died:
+            break
+    assert found == {(b"old",), (b"new", b"old")}
+
+
+def test_what_was_kept_goes_when_its_time_is_over_and_the_last_three_stay(tmp_path: Path) -> None:
+    for attempt in range(1, 7):
+        write(folder(tree_of(tmp_path), attempt=attempt, keep_hours=24), b"%d" % attempt)
+    kept = sorted(name for name in os.listdir(tmp_path) if name != NAME)
+    assert [(tmp_path / name / "part-00000.csv").read_bytes() for name in kept] == [b"3", b"4", b"5"]
+    os.rename(tmp_path / kept[0], tmp_path / ".waterclock-old-8-1-202001010000-other")
+    folder(tree_of(tmp_path), attempt=9, job=9).sweep()
+    assert sorted(os.listdir(tmp_path)) == [*kept[1:], NAME]
 
 
 def test_whoever_outlives_a_killed_run_leaves_a_later_one_alone(tmp_path: Path) -> None:

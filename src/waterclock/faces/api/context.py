@@ -13,6 +13,7 @@ from waterclock.services.flows import Flows
 from waterclock.services.groups import Groups
 from waterclock.services.jobs import Jobs
 from waterclock.services.lake import Lake
+from waterclock.services.lake_sources import LakeSources
 from waterclock.services.lake_work import LakeWork
 from waterclock.services.logs import Logs
 from waterclock.services.messages import Messages
@@ -44,6 +45,7 @@ class Context:
     channels: Channels
     chains: Chains
     lake: Lake
+    lake_sources: LakeSources
     lake_work: LakeWork
     work: WorkService
     shipping: Shipping

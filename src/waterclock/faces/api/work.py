@@ -28,6 +28,8 @@ from waterclock.faces.work_messages import (
     Done,
     GiveBack,
     Leave,
+    Lock,
+    Locked,
     Record,
     Release,
     Renew,
@@ -126,6 +128,12 @@ async def renew(call: Call) -> object:
     return Attempts(attempt_ids=tuple(sorted(ours)))
 
 
+async def lock(call: Call) -> object:
+    said = await _question(call, Lock)
+    reason = await call.context.work.lock(call.caller, said.host, said.attempt_id, said.fence, said.destinations)
+    return Locked(waits_for=reason)
+
+
 async def stopping(call: Call) -> object:
     said = await _question(call, Stopping)
     return Attempts(attempt_ids=tuple(await call.context.work.stopping(call.caller, said.host, said.node)))
@@ -180,6 +188,7 @@ ROUTES: Final[tuple[tuple[str, str, Handler], ...]] = (
     ("POST", "/work/record", spoken(record)),
     ("POST", "/work/report", spoken(report)),
     ("POST", "/work/renew", spoken(renew)),
+    ("POST", "/work/lock", spoken(lock)),
     ("POST", "/work/stopping", spoken(stopping)),
     ("POST", "/work/secrets", spoken(secrets, routine=False)),
     ("POST", "/work/masks", spoken(masks, routine=False)),

@@ -22,14 +22,19 @@ class Progress:
         self._counting = False
 
     def saw(self, run: dict[str, Any]) -> None:
-        state = str(run["state"])
-        told = f"{state}{_because(run)}"
-        if told != self._told:
-            self._told = told
-            self.say(f"{run['id']} is {told}")
+        if self.is_news(run):
+            self._told = _told(run)
+            self.say(f"{run['id']} is {self._told}")
         elif sys.stderr.isatty():
-            click.echo(f"\r\033[K… {state} for {self._elapsed():.0f} s", err=True, nl=False)
-            self._counting = True
+            self.count(f"… {run['state']} for {self._elapsed():.0f} s")
+
+    def is_news(self, run: dict[str, Any]) -> bool:
+        return _told(run) != self._told
+
+    def count(self, text: str) -> None:
+        """On a line that the next one takes the place of."""
+        click.echo(f"\r\033[K{text}", err=True, nl=False)
+        self._counting = True
 
     def say(self, text: str) -> None:
         self.make_room()
@@ -45,9 +50,9 @@ class Progress:
         return clock.monotonic() - self._began
 
 
-def follow(client: Client, wire_id: str) -> dict[str, Any]:
+def follow(client: Client, wire_id: str, progress: Progress | None = None) -> dict[str, Any]:
     """The run as it ended: its last attempt's."""
-    progress = Progress()
+    progress = progress or Progress()
     while True:
         run = _follow_attempt(client, wire_id, progress)
         if run["next_attempt"] is None:
@@ -97,6 +102,10 @@ def _follow_attempt(client: Client, wire_id: str, progress: Progress) -> dict[st
             progress.say(f"{problem.message}; trying again in {pause:g} s")
         time.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
+
+
+def _told(run: dict[str, Any]) -> str:
+    return f"{run['state']}{_because(run)}"
 
 
 def _because(run: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""`/lake`: Java, SQL and Python jobs over REST, as the seed has them. See docs/lake.md."""
+"""`/lake`: Java, SQL, Python and sync jobs over REST, as the seed has them. See docs/lake.md."""
 
 from waterclock.faces.lake.routes import lake_routes
 

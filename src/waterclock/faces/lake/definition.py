@@ -1,21 +1,43 @@
 """A lake job as it is sent, in the seed's shape or the later one; what is kept, and shown, is the seed's."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.lake import LakeDraft, LakeKind
 from waterclock.domain.lake_schedule import every_minutes, schedule_of
+from waterclock.domain.lake_sync import ALIASES, SYNC_KINDS, SyncKind
 from waterclock.domain.moment import Moment
-from waterclock.faces.api.fields import MOST_SECONDS, Fields, Reader, one_of, several, text
+from waterclock.faces.api.fields import MOST_SECONDS, Fields, Reader, several, text
 from waterclock.faces.api.jobs import MOST_RETRIES, labels, queue
-from waterclock.faces.lake import kinds
+from waterclock.faces.lake import kinds, sync_rules, syncs
 from waterclock.faces.lake.fields import LAST_MILLISECOND, known, millisecond, read_known, whole
 
 WITHIN: Final = "job."
 LONGEST_WORD: Final = 1_000
 LONGEST_ZONE: Final = 64
 MOST_DAYS: Final = 100
-JOB_TYPES: Final = {LakeKind.JAVA: "Java", LakeKind.SQL: "Sql", LakeKind.PYTHON: "Python"}
+# What a `class_name` is to the engine; it is shown as it was sent.
+Kind = LakeKind | SyncKind
+CLASSES: Final[Mapping[str, Kind]] = {
+    **{kind.value: kind for kind in LakeKind},
+    **{kind.value: kind for kind in SyncKind},
+    **ALIASES,
+}
+JOB_TYPES: Final[Mapping[Kind, str]] = {
+    LakeKind.JAVA: "Java",
+    LakeKind.SQL: "Sql",
+    LakeKind.PYTHON: "Python",
+    SyncKind.DB: "SyncDb",
+    SyncKind.SERVICE: "SyncService",
+    SyncKind.FILE: "SyncFile",
+}
+
+
+def class_name(field: str, value: object) -> str:
+    if not isinstance(value, str) or value not in CLASSES:
+        raise InvalidInput(f"must be one of {', '.join(CLASSES)}", field=field, value=value)
+    return value
 
 
 def simple(field: str, value: object) -> object:
@@ -35,7 +57,7 @@ SCHEDULE: Final[dict[str, Reader]] = {
 }
 # `name` is the later shape's.
 COMMON: Final[Fields] = {
-    "class_name": one_of(LakeKind),
+    "class_name": class_name,
     "display_name": text(),
     "name": text(),
     "job_type": text(64),
@@ -52,8 +74,8 @@ OPTIONS: Final[Fields] = {
 
 def draft_of(data: object, *, timezone: str, now: Moment) -> LakeDraft:
     """`timezone` is that of a schedule_time that names none. What only the server decides is passed over."""
-    kind: LakeKind = read_known(data, COMMON, required=("class_name",), within=WITHIN)["class_name"]
-    given = read_known(data, {**COMMON, **kinds.FIELDS[kind], **OPTIONS}, within=WITHIN)
+    kind = CLASSES[read_known(data, COMMON, required=("class_name",), within=WITHIN)["class_name"]]
+    given = read_known(data, {**COMMON, **_fields(kind), **OPTIONS}, within=WITHIN)
     definition, options = _definition(kind, given), {name: given[name] for name in OPTIONS if name in given}
     schedule_time = definition["schedule_time"]
     try:
@@ -65,7 +87,7 @@ def draft_of(data: object, *, timezone: str, now: Moment) -> LakeDraft:
         class_name=kind,
         job_type=definition["job_type"],
         definition=definition,
-        task={name: definition[name] for name in kinds.SHOWN if name in definition},
+        task={name: definition[name] for name in shown(kind) if name in definition},
         schedule_time=schedule_time,
         schedule=schedule,
         every_minutes=every,
@@ -73,18 +95,33 @@ def draft_of(data: object, *, timezone: str, now: Moment) -> LakeDraft:
     )
 
 
-def _definition(kind: LakeKind, given: dict[str, Any]) -> dict[str, Any]:
+def shown(kind: str) -> Sequence[str]:
+    """What it is told to do, in the order in which an answer has it."""
+    return syncs.SHOWN if kind in SYNC_KINDS else kinds.SHOWN
+
+
+def _definition(kind: Kind, given: dict[str, Any]) -> dict[str, Any]:
     """In the seed's shape and order, with no more than was said."""
     display_name = given.get("display_name", given.get("name"))
     if display_name is None:
         raise InvalidInput("is required", field=f"{WITHIN}display_name")
     said = {
-        "class_name": kind,
+        "class_name": given["class_name"],
         "display_name": display_name,
         "job_type": given.get("job_type", JOB_TYPES[kind]),
         "last_run_time": given.get("last_run_time"),
         "schedule_time": given.get("schedule_time", {"class_name": "none_schedule"}),
-        **kinds.task_of(kind, given, within=WITHIN),
+        **_task(kind, given),
         **{name: given.get(name) for name in OPTIONS},
     }
     return {name: value for name, value in said.items() if value is not None}
+
+
+def _fields(kind: Kind) -> Fields:
+    return syncs.FIELDS[kind] if isinstance(kind, SyncKind) else kinds.FIELDS[kind]
+
+
+def _task(kind: Kind, given: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(kind, SyncKind):
+        return sync_rules.task_of(kind, given, within=WITHIN)
+    return kinds.task_of(kind, given, within=WITHIN)

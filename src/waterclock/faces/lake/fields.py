@@ -1,13 +1,13 @@
 """Readers of this face: what is not known is passed over, times are milliseconds, words may be one text."""
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.domain.secret import is_secret_name
-from waterclock.faces.api.call import Call
+from waterclock.faces.api.call import MOST_DIGITS, Call
 from waterclock.faces.api.fields import Fields, Reader, integer, read, several, text
 
 LAST_MILLISECOND: Final = 253_402_300_799_999  # of the year 9999
@@ -53,6 +53,17 @@ def as_it_is(field: str, value: object) -> object:
     return value
 
 
+def among(values: Mapping[str, object]) -> Reader:
+    """What one of these words stands for: nothing but these names ever comes near a statement."""
+
+    def reader(field: str, value: object) -> object:
+        if not isinstance(value, str) or value not in values:
+            raise InvalidInput(f"must be one of {', '.join(values)}", field=field, value=value)
+        return values[value]
+
+    return reader
+
+
 def in_any_case(kind: type[Enum]) -> Reader:
     """One of ours, however its letters are: the later clients say Maven and Append."""
     values = [str(each.value) for each in kind]
@@ -73,6 +84,15 @@ def words(field: str, value: object) -> tuple[str, ...]:
         return tuple(WORDS(field, shlex.split(text(LONGEST_WORD, least=0)(field, value))))
     except ValueError as problem:
         raise InvalidInput(f"cannot be taken apart into words: {problem}", field=field) from None
+
+
+def source(field: str, value: object) -> str | int:
+    """Its name, or its number, which may be written as text: no name is digits alone."""
+    if not isinstance(value, str):
+        return int(whole(1, 10**MOST_DIGITS - 1)(field, value))
+    found = str(text()(field, value))
+    is_number = found.isascii() and found.isdigit() and len(found) <= MOST_DIGITS
+    return int(found) if is_number else found
 
 
 def secret_name(field: str, value: object) -> str:

@@ -5,12 +5,14 @@ from typing import Final
 
 from waterclock.domain.lake import LakeKind
 from waterclock.domain.lake_schedule import MOST_HOURS, MOST_MINUTES
+from waterclock.domain.lake_sync import SyncKind
 from waterclock.domain.schedule.calendar import MOST
 from waterclock.faces.api.fields import MOST_SECONDS
 from waterclock.faces.api.jobs import MOST_LISTED, MOST_RETRIES
-from waterclock.faces.lake import fields, kinds, outputs
-from waterclock.faces.lake.definition import LONGEST_WORD, LONGEST_ZONE, MOST_DAYS
+from waterclock.faces.lake import fields, kinds, many, outputs, sync_schemas, syncs
+from waterclock.faces.lake.definition import LONGEST_WORD, LONGEST_ZONE, MOST_DAYS, Kind
 from waterclock.faces.lake.shapes import (
+    ANYTHING,
     FLAG,
     ID,
     LONG,
@@ -75,7 +77,13 @@ _CONFIG: Final[Mapping[str, Schema]] = {
     "header": FLAG,
     "database": text(),
     "table_name": text(),
+    "source": sync_schemas.SOURCE,
+    "schema": text(),
+    "path": text(outputs.LONGEST_PLACE),
     "write_mode": one_of(list(outputs.WriteMode)),
+    "key_columns": sync_schemas.COLUMNS,
+    "keep_old_hours": whole(0, outputs.MOST_HOURS),
+    "schema_changes": one_of(list(outputs.SchemaChanges)),
 }
 PLACE: Final = text(kinds.LONGEST_PLACE, least=0)
 WORD_LIST: Final = several(text(fields.LONGEST_WORD, least=0), fields.MOST_WORDS)
@@ -128,25 +136,42 @@ _DECIDED: Final = {
 }
 
 
-def _new_job(kind: LakeKind) -> Schema:
-    given = {"class_name": {"const": kind.value}, **_GIVEN, "last_run_time": TIME, **TASKS[kind], **_OPTIONS}
+def _class_name(kind: Kind) -> Schema:
+    return sync_schemas.class_names(kind) if isinstance(kind, SyncKind) else {"const": kind.value}
+
+
+def _task(kind: Kind) -> Mapping[str, Schema]:
+    return sync_schemas.TASKS[kind] if isinstance(kind, SyncKind) else TASKS[kind]
+
+
+def _new_job(kind: Kind) -> Schema:
+    given = {"class_name": _class_name(kind), **_GIVEN, "last_run_time": TIME, **_task(kind), **_OPTIONS}
+    always = ("class_name", "display_name", *(("source",) if isinstance(kind, SyncKind) else ()))
     said = {"not": {"enum": [None, ""]}}
-    sources = [{"required": [name], "properties": {name: said}} for name in kinds.SOURCES[kind]]
-    return {**sent(given, ("class_name", "display_name")), "oneOf": sources}
+    what = syncs.READ[kind] if isinstance(kind, SyncKind) else kinds.SOURCES[kind]
+    return {**sent(given, always), "oneOf": [{"required": [name], "properties": {name: said}} for name in what]}
 
 
-def _job(kind: LakeKind) -> Schema:
-    always = {"class_name": {"const": kind.value}, **_DECIDED, **_GIVEN}
-    return obj({**always, **TASKS[kind], **_OPTIONS}, tuple(always))
+def _job(kind: Kind) -> Schema:
+    always = {"class_name": _class_name(kind), **_DECIDED, **_GIVEN}
+    return obj({**always, **_task(kind), **_OPTIONS}, tuple(always))
 
 
+KINDS: Final[Sequence[Kind]] = (*LakeKind, *SyncKind)
 SCHEDULE_TIME: Final = {"oneOf": [_schedule(name) for name in SCHEDULES]}
 OUTPUT: Final = {"oneOf": [_output(kind) for kind in outputs.CONFIGS]}
 NEW_JOB: Final = {
-    **obj({"job": {"oneOf": [_new_job(kind) for kind in LakeKind]}}, ("job",)),
+    **obj({"job": {"oneOf": [_new_job(kind) for kind in KINDS]}}, ("job",)),
     "description": (
         "What the server decides (job_id, org_id, creator_id, next_run_time, statuses) may be sent and is passed over. "
         "The later shape (name, git_clone_info, query, outputs) is read, too; this one is written."
     ),
 }
-JOB: Final = all_of({"job": {"oneOf": [_job(kind) for kind in LakeKind]}})
+NEW_JOBS: Final = {
+    **obj(
+        {"job": ANYTHING, "tables": {"oneOf": [{"const": many.ALL}, several(text(), many.MOST_TABLES, least=1)]}},
+        ("job", "tables"),
+    ),
+    "description": "A sync_db_job without table_name and query; {table} in its destinations stands for the table.",
+}
+JOB: Final = all_of({"job": {"oneOf": [_job(kind) for kind in KINDS]}})

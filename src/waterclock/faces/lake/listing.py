@@ -6,11 +6,10 @@ from typing import Any, Final, Generic
 
 from starlette.responses import Response
 
-from waterclock.domain.errors import InvalidInput
 from waterclock.domain.lake import Field, Listed, Sort
 from waterclock.faces.api.call import LONGEST_PAGE, Call, json
 from waterclock.faces.api.fields import Fields, Reader, several, text
-from waterclock.faces.lake.fields import body, known, whole
+from waterclock.faces.lake.fields import among, body, known, whole
 
 USUAL_SIZE: Final = 20
 MOST_OFFSET: Final = 2**31 - 1
@@ -53,21 +52,10 @@ def listed(found: Listed[Any], render: Callable[[Any], object]) -> Response:
 
 
 def _sort(names: Mapping[str, Field]) -> Reader:
-    both = known({"field": _one_of(names), "order": _one_of(ORDERS)}, required=("field",))
+    both = known({"field": among(names), "order": among(ORDERS)}, required=("field",))
 
     def reader(field: str, value: object) -> Sort[Field]:
         given = both(field, value)
         return Sort(field=given["field"], descending=given.get("order", False))
-
-    return reader
-
-
-def _one_of(values: Mapping[str, object]) -> Reader:
-    """Nothing but these names ever comes near a statement."""
-
-    def reader(field: str, value: object) -> object:
-        if not isinstance(value, str) or value not in values:
-            raise InvalidInput(f"must be one of {', '.join(values)}", field=field, value=value)
-        return values[value]
 
     return reader

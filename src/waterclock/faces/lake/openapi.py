@@ -21,6 +21,7 @@ ALWAYS: Final = (400, 401, 403, 413, 503)
 PARAMETERS: Final[Mapping[str, Any]] = {
     "id": ID,
     "name": TABLE_NAME,
+    "source_id": ID,
     IDEMPOTENCY_KEY: {
         **text(),
         "pattern": "^[!-~]+$",
@@ -57,6 +58,9 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ("POST", "/job/create"): Operation(
         summary="Create a job", request="NewJob", answer="Job", makes=("id", "/job/job_id")
     ),
+    ("POST", "/job/create_many"): Operation(
+        summary="Create a sync job for each table of a database, all or none", request="NewJobs", answer="Jobs"
+    ),
     ("POST", "/job/list"): Operation(summary="List jobs", request="AskJobs", answer="Jobs"),
     ("GET", "/job/{id}"): Operation(summary="Show a job", answer="Job", refusals=(404,)),
     ("PUT", "/job/{id}"): Operation(summary="Replace a job", request="NewJob", answer="Success", refusals=(404,)),
@@ -85,6 +89,28 @@ OPERATIONS: Final[Mapping[tuple[str, str], Operation]] = {
     ),
     ("POST", "/table/list"): Operation(summary="List tables", request="AskTables", answer="Tables"),
     ("DELETE", "/table/{name}"): Operation(summary="Forget a table's name", answer="Success", refusals=(404,)),
+    ("POST", "/source/create"): Operation(
+        summary="Create a source of syncs",
+        request="NewSource",
+        answer="MadeSource",
+        makes=("source_id", "/source/source_id"),
+        refusals=(409,),
+    ),
+    ("POST", "/source/list"): Operation(summary="List sources", request="AskTables", answer="Sources"),
+    ("GET", "/source/{source_id}"): Operation(summary="Show a source", answer="MadeSource", refusals=(404,)),
+    ("PUT", "/source/{source_id}"): Operation(
+        summary="Replace a source", request="NewSource", answer="Success", refusals=(404, 409)
+    ),
+    ("DELETE", "/source/{source_id}"): Operation(summary="Delete a source", answer="Success", refusals=(404,)),
+    ("POST", "/source/{source_id}/test"): Operation(
+        summary="Whether a worker can reach a source", answer="Tested", refusals=(404,)
+    ),
+    ("POST", "/source/{source_id}/preview"): Operation(
+        summary="The first rows, as a worker reads them", request="AskPreview", answer="Preview", refusals=(404,)
+    ),
+    ("GET", "/source/{source_id}/tables"): Operation(
+        summary="What a worker finds to read", answer="SourceTables", refusals=(404,)
+    ),
 }
 
 
@@ -147,7 +173,9 @@ def _id(method: str, path: str) -> str:
     return re.sub(r"\W+", "_", f"{method.lower()}{path}").strip("_")
 
 
-NEEDED: Final = frozenset({"NewJob", "Table", "Report"})  # the others may be sent without a body
+NEEDED: Final = frozenset(
+    {"NewJob", "NewJobs", "Table", "Report", "NewSource"}
+)  # the others may be sent without a body
 
 
 def _content(name: str) -> dict[str, Any]:

@@ -5,16 +5,26 @@ from enum import StrEnum
 from typing import Any, Final
 
 from waterclock.domain.errors import InvalidInput
-from waterclock.faces.api.fields import Fields, flag, text
-from waterclock.faces.lake.fields import in_any_case, read_known
+from waterclock.faces.api.fields import Fields, flag, several, text
+from waterclock.faces.lake.fields import in_any_case, read_known, source, whole
 
 LONGEST_PLACE: Final = 1_000
 LONGEST_SEPARATOR: Final = 10
+MOST_COLUMNS: Final = 100
+MOST_HOURS: Final = 24 * 366
 
 
 class WriteMode(StrEnum):
     APPEND = "append"
     REPLACE = "replace"
+    UPSERT = "upsert"  # by key_columns: a row takes the place of the one with its key
+
+
+class SchemaChanges(StrEnum):
+    """What becomes of a column that the place does not have, or has narrower."""
+
+    ADD = "add"
+    REFUSE = "refuse"
 
 
 def separator(field: str, value: object) -> str:
@@ -26,25 +36,39 @@ def separator(field: str, value: object) -> str:
 
 HADOOP: Final = "hadoop_config"
 CLICKHOUSE: Final = "clickhouse_config"
+DATABASE: Final = "database_config"
+DUCKDB: Final = "duckdb_config"
 
+columns: Final = several(text(), MOST_COLUMNS)
+_MODE: Final[Fields] = {
+    "write_mode": in_any_case(WriteMode),
+    "key_columns": columns,
+    "keep_old_hours": whole(0, MOST_HOURS),
+    "schema_changes": in_any_case(SchemaChanges),
+}
 _PARQUET: Final[Fields] = {
     "class_name": text(64),
     "hdfs_uri": text(LONGEST_PLACE),
     "result_path": text(LONGEST_PLACE),
-    "write_mode": in_any_case(WriteMode),
+    **_MODE,
 }
 _TEXT: Final[Fields] = {**_PARQUET, "separator": separator, "header": flag}
-_CLICKHOUSE: Final[Fields] = {
+_CLICKHOUSE: Final[Fields] = {"class_name": text(64), "database": text(), "table_name": text(), **_MODE}
+_DATABASE: Final[Fields] = {
     "class_name": text(64),
-    "database": text(),
+    "source": source,
+    "schema": text(),
     "table_name": text(),
-    "write_mode": in_any_case(WriteMode),
+    **_MODE,
 }
+_DUCKDB: Final[Fields] = {"class_name": text(64), "path": text(LONGEST_PLACE), "table_name": text(), **_MODE}
 # By the type of the output: the class of its config, what that has, and what it must have.
 CONFIGS: Final[Mapping[str, tuple[str, Fields, tuple[str, ...]]]] = {
     "text_file": (HADOOP, _TEXT, ("result_path",)),
     "parquet": (HADOOP, _PARQUET, ("result_path",)),
     "datainsider": (CLICKHOUSE, _CLICKHOUSE, ("database", "table_name")),
+    **dict.fromkeys(("postgresql", "mysql", "jdbc"), (DATABASE, _DATABASE, ("source", "table_name"))),
+    "duckdb": (DUCKDB, _DUCKDB, ("path", "table_name")),
 }
 
 
@@ -68,14 +92,22 @@ def output(field: str, value: object) -> dict[str, Any]:
 def _shown(place: str, kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     """In the seed's order. A result_path may hold the hdfs_uri, too."""
     class_name, fields, _ = CONFIGS[kind]
-    whole = {"class_name": class_name, **config}
-    if class_name == HADOOP and "hdfs_uri" not in whole:
-        scheme, separator, rest = whole["result_path"].partition("://")
+    all_of_it = {"class_name": class_name, **config}
+    if class_name == HADOOP and "hdfs_uri" not in all_of_it:
+        scheme, separator, rest = all_of_it["result_path"].partition("://")
         if not separator:
             raise InvalidInput("is required: host:port, hdfs://…, file:/// or s3://bucket", field=f"{place}.hdfs_uri")
         host, slash, path = rest.partition("/")
-        whole = {**whole, "hdfs_uri": f"{scheme}://{host}{slash}", "result_path": f"/{path}"}
-    return {"type": kind, "config": {name: whole[name] for name in fields if name in whole}}
+        all_of_it = {**all_of_it, "hdfs_uri": f"{scheme}://{host}{slash}", "result_path": f"/{path}"}
+    check_upsert(kind, all_of_it.get("write_mode"), f"{place}.write_mode")
+    if all_of_it.get("write_mode") == WriteMode.UPSERT and not all_of_it.get("key_columns"):
+        raise InvalidInput("is required where write_mode is upsert", field=f"{place}.key_columns")
+    return {"type": kind, "config": {name: all_of_it[name] for name in fields if name in all_of_it}}
+
+
+def check_upsert(kind: str, mode: str | None, field: str) -> None:
+    if kind == "text_file" and mode == WriteMode.UPSERT:
+        raise InvalidInput("is text, which has no types to know a key by: parquet serves", field=field)
 
 
 # The later shape: its class names, the type that each is in the seed's, and the names that it has for the same.

@@ -7,7 +7,7 @@ from waterclock.domain.lake import LakeJob, LakeRun, LakeTable, status_of
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import UNBEGUN, Attempt
 from waterclock.faces.lake.definition import OPTIONS
-from waterclock.faces.lake.kinds import SHOWN
+from waterclock.faces.lake.definition import shown as shown_of
 
 MILLISECOND: Final = 1_000
 
@@ -18,7 +18,7 @@ def job(found: LakeJob) -> Rendered:
     """It can be sent back as it is."""
     given = found.definition
     shown: dict[str, object] = {
-        "class_name": found.class_name,
+        "class_name": given["class_name"],
         "org_id": found.org_id,
         "job_id": found.id,
         "creator_id": found.creator,
@@ -26,18 +26,19 @@ def job(found: LakeJob) -> Rendered:
         "job_type": found.job_type,
         "last_run_time": last_run_time(found),
         "next_run_time": milliseconds(found.next_run_at),
-        "last_sync_status": status_of(found.last_ended, found.now),
-        "current_sync_status": status_of(found.last_run, found.now),
+        "last_sync_status": status_of(found.last_ended, found.now, found.class_name),
+        "current_sync_status": status_of(found.last_run, found.now, found.class_name),
         "schedule_time": given["schedule_time"],
     }
-    return {"job": {**shown, **{name: given[name] for name in (*SHOWN, *OPTIONS) if name in given}}}
+    told = (*shown_of(found.class_name), *OPTIONS)
+    return {"job": {**shown, **{name: given[name] for name in told if name in given}}}
 
 
 def status(found: LakeJob) -> Rendered:
     return {
         "job_id": found.id,
-        "current_sync_status": status_of(found.last_run, found.now),
-        "last_sync_status": status_of(found.last_ended, found.now),
+        "current_sync_status": status_of(found.last_run, found.now, found.class_name),
+        "last_sync_status": status_of(found.last_ended, found.now, found.class_name),
         "last_run_time": last_run_time(found),
         "next_run_time": milliseconds(found.next_run_at),
         "run_id": found.last_run.run_id if found.last_run else None,
@@ -56,7 +57,7 @@ def run(found: LakeRun) -> Rendered:
         "start_time": milliseconds(attempt.started_at),
         "end_time": milliseconds(attempt.ended_at),
         "updated_time": milliseconds(attempt.updated_at),
-        "job_status": status_of(attempt, found.now),
+        "job_status": status_of(attempt, found.now, found.class_name),
         "message": _message(attempt),
         "stats": found.progress,
         "log_id": attempt.wire_id,

@@ -6,11 +6,11 @@ from starlette.routing import BaseRoute
 
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routing import ApiRoute, Face, routes_of
-from waterclock.faces.lake import history, jobs, openapi, schedule, status, tables, work
+from waterclock.faces.lake import history, jobs, many, openapi, schedule, sources, status, tables, work
 from waterclock.faces.lake.errors import WORDING
 
 # What the layers below find wrong with a job is where the caller has sent it.
-FIELDS: Final = {name: f"job.{name}" for name in ("class_name", "display_name", "job_type")}
+FIELDS: Final = {name: f"job.{name}" for name in ("class_name", "display_name", "job_type", "source")}
 FACE: Final = Face(name="lake", prefix="/lake", fields=FIELDS, wording=WORDING)
 
 
@@ -21,10 +21,12 @@ def lake_routes(context: Context) -> list[BaseRoute]:
 
 
 TABLE: Final = (
+    *many.ROUTES,
     *jobs.ROUTES,
     *status.ROUTES,
     *history.ROUTES,
     *work.ROUTES,
     *schedule.ROUTES,
     *tables.ROUTES,
+    *sources.ROUTES,
 )

@@ -5,11 +5,11 @@ from typing import Final
 
 from waterclock.domain.lake import RunSortField, SortField, TableFormat
 from waterclock.domain.lake_checks import LONGEST_PATH
-from waterclock.domain.lake_work import STATUSES
+from waterclock.domain.lake_work import WORDS
 from waterclock.faces.api.call import LONGEST_PAGE
 from waterclock.faces.lake import listing, schedule, work
 from waterclock.faces.lake.errors import ANSWERS
-from waterclock.faces.lake.job_schemas import JOB, NEW_JOB, OUTPUT, SCHEDULE_TIME
+from waterclock.faces.lake.job_schemas import JOB, NEW_JOB, NEW_JOBS, OUTPUT, SCHEDULE_TIME
 from waterclock.faces.lake.shapes import (
     ANYTHING,
     COUNT,
@@ -30,6 +30,7 @@ from waterclock.faces.lake.shapes import (
     text,
     whole,
 )
+from waterclock.faces.lake.source_schemas import SOURCE_SCHEMAS
 
 TABLE_NAME: Final = {**text(), "pattern": "^[A-Za-z_][A-Za-z0-9_]*$"}
 REASONS: Final = tuple(dict.fromkeys(reason for _, _, reason in ANSWERS))
@@ -47,6 +48,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     "ScheduleTime": SCHEDULE_TIME,
     "Output": OUTPUT,
     "NewJob": NEW_JOB,
+    "NewJobs": NEW_JOBS,
     "Job": JOB,
     "Jobs": page_of(ref("Job")),
     "AskJobs": asking(SortField, {}),
@@ -78,7 +80,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
     ),
     "Runs": page_of(ref("Run")),
     "AskRuns": asking(RunSortField, {"job_id": ID}),
-    "Now": sent({"at_time": TIME, "mode": one_of(list(schedule.Mode))}),
+    "Now": sent({"at_time": TIME, "mode": one_of(list(schedule.MODES))}),
     "Started": all_of({"success": FLAG, "run_id": ID}),
     "Table": all_of(
         {
@@ -114,7 +116,7 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
             "run_id": ID,
             "job_id": ID,
             "attempt": whole(0, work.MOST_ATTEMPTS),
-            "job_status": one_of(STATUSES),
+            "job_status": one_of(list(WORDS)),
             "message": text(work.LONGEST_MESSAGE, least=0),
             "total_sync_record": COUNT,
             "total_execution_time": COUNT,
@@ -126,5 +128,6 @@ SCHEMAS: Final[Mapping[str, Schema]] = {
         {"success": FLAG, "kill": FLAG, "job_status": STATUS, "message": LONG},
         ("success",),
     ),
+    **SOURCE_SCHEMAS,
     "Live": page_of({"allOf": [ref("Run"), all_of({"progress": ANYTHING})]}),
 }

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from waterclock.domain.lake import LakeStatus
+from waterclock.domain.lake_sync import SyncStatus
 from waterclock.faces.api.call import MOST_DIGITS
 from waterclock.faces.api.fields import NAME_LENGTH
 from waterclock.faces.lake.fields import LAST_MILLISECOND
@@ -59,7 +60,7 @@ ID: Final = whole(1, LARGEST)
 COUNT: Final = whole(0, LARGEST)
 TIME: Final = {**whole(0, LAST_MILLISECOND), "description": "milliseconds since 1970, UTC"}
 TIME_OR_NONE: Final = {**TIME, "type": ["integer", "null"]}
-STATUS: Final = one_of(list(LakeStatus))
+STATUS: Final = one_of(list(dict.fromkeys((*LakeStatus, *SyncStatus))))
 LONG: Final = {"type": "string"}
 FLAG: Final = {"type": "boolean"}
 ANYTHING: Final = {"type": "object"}

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from waterclock.domain.lake import LakeStatus
-from waterclock.domain.lake_work import STATUSES, Told
+from waterclock.domain.lake_work import WORDS, Told
 from waterclock.faces.api.call import MOST_DIGITS, Call, Handler, json
-from waterclock.faces.api.fields import Fields, number, one_of, text
+from waterclock.faces.api.fields import Fields, number, text
 from waterclock.faces.http.marks import mark_routine
 from waterclock.faces.lake import rendering
-from waterclock.faces.lake.fields import body, millisecond, whole
+from waterclock.faces.lake.fields import among, body, millisecond, whole
 from waterclock.faces.lake.listing import listed
 from waterclock.services.lake_work import LONGEST_WAIT_SECONDS
 
@@ -29,7 +28,7 @@ REPORT: Final[Fields] = {
     "run_id": NUMBER,
     "job_id": NUMBER,
     "attempt": whole(0, MOST_ATTEMPTS),
-    "job_status": one_of(LakeStatus, among=STATUSES),
+    "job_status": among(WORDS),
     "message": text(LONGEST_MESSAGE, least=0),
     "total_sync_record": NUMBER,
     "total_execution_time": NUMBER,

@@ -32,6 +32,10 @@ class Order:
     socket: str = ""  # where the SQL host of this worker listens
     s3: Mapping[str, str] = field(default_factory=dict)  # endpoint, region, access_key, secret_key, session_token
     clickhouse: Mapping[str, str] = field(default_factory=dict)  # url, user, password
+    sources: tuple[Mapping[str, Any], ...] = ()  # id, kind, config: those that the task names, secrets resolved
+    # Of a sync alone:
+    python: str = ""  # the interpreter that has what it reads and writes with
+    bookmark: str | None = None  # what its last successful run has left
 
 
 def write(folder: Path, order: Order) -> Path:
@@ -52,4 +56,6 @@ def from_plain(plain: Mapping[str, Any]) -> Order:
     tables = tuple(
         LakeTable(name=each["name"], format=TableFormat(each["format"]), path=each["path"]) for each in plain["tables"]
     )
-    return Order(**{**plain, "roots": tuple(plain["roots"]), "tables": tables})
+    return Order(
+        **{**plain, "roots": tuple(plain["roots"]), "tables": tables, "sources": tuple(plain.get("sources", ()))}
+    )

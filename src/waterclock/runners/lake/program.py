@@ -7,21 +7,23 @@ task must clean up stands in a `finally`; all that it has started is ended by it
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Final, NoReturn, cast
 
 from waterclock.domain.lake import LakeKind
+from waterclock.domain.lake_sync import PROBE, SYNC_KINDS
 from waterclock.runners.lake import order as orders
 from waterclock.runners.lake.report import Reporter
 from waterclock.runners.lake.task import Task, TaskFailed
 
 # Imported when one is wanted: a query needs nothing of what a build does.
-_TASKS: Final = {
+_TASKS: Final[Mapping[str, str]] = {
     LakeKind.JAVA: "waterclock.runners.lake.java_task",
     LakeKind.SQL: "waterclock.runners.lake.sql_task",
     LakeKind.PYTHON: "waterclock.runners.lake.python_task",
+    **dict.fromkeys((*SYNC_KINDS, PROBE), "waterclock.runners.lake.sync_task"),
 }
 _STOPPED: Final = 128 + signal.SIGTERM
 
@@ -42,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _task(kind: str) -> Task:
-    return cast(Task, import_module(_TASKS[LakeKind(kind)]).run)
+    return cast(Task, import_module(_TASKS[kind]).run)
 
 
 def _stop(number: int, frame: object) -> NoReturn:

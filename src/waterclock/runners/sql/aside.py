@@ -8,7 +8,7 @@ from typing import Final, Self
 
 from waterclock.runners.sql.outputs import Tag
 
-_NAME: Final = re.compile(r"\.waterclock-([0-9]+)-([0-9]+)-(new|old[0-9]*)-(.+)", re.DOTALL)
+_NAME: Final = re.compile(r"\.waterclock-([0-9]+)-([0-9]+)-((?:new|old)[0-9]*)-(.+)", re.DOTALL)
 
 
 class Stage(StrEnum):
@@ -21,7 +21,7 @@ class Aside:
     tag: Tag
     stage: Stage
     of: str  # the name of the place
-    number: int = 0  # of the old ones: others may put theirs into the place meanwhile
+    number: int = 0  # of old ones: others may put theirs into the place meanwhile; of new ones: one is made of another
 
     def __str__(self) -> str:
         """Readers skip what begins with a dot, as they skip Spark's own files that are not finished."""

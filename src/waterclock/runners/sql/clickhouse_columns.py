@@ -31,6 +31,20 @@ class Column:
     def kind(self) -> Kind:
         return kind_of(self.type)
 
+    @property
+    def is_stored(self) -> bool:
+        """Its values are in the table, and can be copied from it."""
+        return self.default not in _MADE and self.default != "EPHEMERAL"
+
+    @property
+    def is_made(self) -> bool:
+        return self.default in _MADE
+
+    @property
+    def needs_value(self) -> bool:
+        """Takes no NULL, and nothing fills it. An array that is not given is an empty one."""
+        return not (self.default or self.kind.nullable or self.kind.name == "Array")
+
     def __str__(self) -> str:
         """In a CREATE TABLE."""
         return f"{identifier(self.name)} {self.type}"

@@ -24,6 +24,10 @@ class Kind:
     arguments: tuple[str, ...] = ()
     nullable: bool = False
 
+    def __str__(self) -> str:
+        """As a server reads it, without its wrappers."""
+        return f"{self.name}({', '.join(self.arguments)})" if self.arguments else self.name
+
     @property
     def inner(self) -> "Kind":
         """Of an array."""

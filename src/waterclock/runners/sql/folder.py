@@ -4,7 +4,7 @@ As Spark leaves it: readers take `part-*` and skip what begins with `.` or `_`.
 """
 
 import fnmatch
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -27,6 +27,7 @@ class Sink(Protocol):
 class Mode(StrEnum):
     REPLACE = "replace"
     APPEND = "append"
+    UPSERT = "upsert"  # rows with a key that is there take its place, the others are added
 
 
 class Folder(Protocol):
@@ -39,6 +40,10 @@ class Folder(Protocol):
 
     def create(self, ending: str) -> Sink:
         """The part, aside; `ending` is `csv` or `parquet`."""
+        ...
+
+    def parts(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """What is there now, whoever wrote it: the names, and what they hold in pieces."""
         ...
 
     def commit(self) -> None:

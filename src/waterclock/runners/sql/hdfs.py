@@ -2,13 +2,14 @@
 
 import socket
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from waterclock import reachable
-from waterclock.runners.sql.folder import Mode, Sink
+from waterclock.runners.sql.folder import Sink
+from waterclock.runners.sql.how import How
 from waterclock.runners.sql.outputs import OutputFailed, Tag
 from waterclock.runners.sql.places import HDFS_PORT, Place
 from waterclock.runners.sql.swapping import SwappedFolder
@@ -24,9 +25,9 @@ _MISSING_OR_TAKEN: Final = (FileNotFoundError, FileExistsError)
 T = TypeVar("T")
 
 
-def hdfs_folder(place: Place, *, mode: Mode, tag: Tag, allows_private: bool) -> SwappedFolder:
+def hdfs_folder(place: Place, *, how: How, tag: Tag, allows_private: bool) -> SwappedFolder:
     tree = HdfsTree(place, allows_private=allows_private)
-    return SwappedFolder(tree, where=str(place), name=place.name, mode=mode, tag=tag)
+    return SwappedFolder(tree, where=str(place), name=place.name, how=how, tag=tag)
 
 
 class HdfsTree:
@@ -50,6 +51,11 @@ class HdfsTree:
 
     def create(self, path: str) -> Sink:
         return _File(self.answer(lambda: self._created(self._path(path))), self)
+
+    def read(self, path: str) -> Iterator[bytes]:
+        file = self.answer(lambda: self._client().read(self._path(path)))
+        while piece := self.answer(lambda: bytes(file.read(_BUFFER_BYTES))):
+            yield piece
 
     def rename(self, path: str, to: str) -> bool:
         try:

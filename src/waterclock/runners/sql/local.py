@@ -9,7 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, Never
 
-from waterclock.runners.sql.folder import Mode, Sink
+from waterclock.runners.sql.folder import Sink
+from waterclock.runners.sql.how import How
 from waterclock.runners.sql.outputs import OutputFailed, Tag
 from waterclock.runners.sql.places import Place
 from waterclock.runners.sql.swapping import SwappedFolder
@@ -20,9 +21,9 @@ _TAKEN: Final = frozenset({errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR, errno.E
 _BUFFER_BYTES: Final = 1024 * 1024
 
 
-def local_folder(place: Place, *, mode: Mode, tag: Tag, roots: Sequence[str]) -> SwappedFolder:
+def local_folder(place: Place, *, how: How, tag: Tag, roots: Sequence[str]) -> SwappedFolder:
     tree = LocalTree(place, roots=roots)
-    return SwappedFolder(tree, where=str(place), name=place.name, mode=mode, tag=tag)
+    return SwappedFolder(tree, where=str(place), name=place.name, how=how, tag=tag)
 
 
 class LocalTree:
@@ -54,6 +55,13 @@ class LocalTree:
     def create(self, path: str) -> Sink:
         with self._failing(), self._opened() as parent:
             return _File(os.open(path, _NEW_FILE, 0o666, dir_fd=parent), self._where)
+
+    def read(self, path: str) -> Iterator[bytes]:
+        with self._failing(), self._opened() as parent:
+            fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+        with self._failing(), os.fdopen(fd, "rb") as file:
+            while piece := file.read(_BUFFER_BYTES):
+                yield piece
 
     def rename(self, path: str, to: str) -> bool:
         with self._failing(), self._opened() as parent:

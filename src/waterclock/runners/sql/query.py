@@ -9,8 +9,9 @@ from waterclock.runners import wire
 from waterclock.runners.lake.order import Order
 from waterclock.runners.sql import catalogue
 from waterclock.runners.sql.engine import QueryFailed, Rows, Session, TableMissing
-from waterclock.runners.sql.outputs import Output, OutputFailed, Tag, Written
-from waterclock.runners.sql.words import listed, text_of
+from waterclock.runners.sql.loading import Loading
+from waterclock.runners.sql.outputs import Output, OutputFailed, Tag
+from waterclock.runners.sql.words import listed
 
 PROGRESS_SECONDS: Final = 0.5
 
@@ -38,23 +39,22 @@ class Query:
         self._is_cancelled = is_cancelled
         self._rows = 0
         self._told_at = 0.0
-        self._aside: list[Output] = []  # begun, and not yet in place
 
     def run(self) -> wire.Message:
         """The progress that it ends with. A failure before the first output is in place leaves all as they were."""
         began = clock.monotonic()
         text, given = asked(self._order)
-        outputs = self._outputs_of(given, tag=tag_of(self._order), order=self._order)
-        for output in outputs:
-            output.sweep()
+        loading = Loading(self._outputs_of(given, tag=tag_of(self._order), order=self._order), self._log)
+        loading.sweep()
         self._session.define(catalogue.readable(self._order, text), self._order.s3)
         try:
-            self._load(self._ask(text), outputs)
+            self._load(self._ask(text), loading)
             self._log(f"query: {self._rows} rows in {clock.monotonic() - began:.3f} s")
-            return self._put_in_place(outputs)
+            loading.put_in_place()
         except BaseException:
-            self._abort()
+            loading.abort()
             raise
+        return {"rows_read": self._rows, **loading.placed()}
 
     def _ask(self, text: str) -> Rows:
         try:
@@ -64,41 +64,14 @@ class Query:
             may = f"the query may name {known}" if known else "no table is defined yet"
             raise QueryFailed(f"{missing.reason}: {may} (POST /lake/table/create adds one)", missing.text) from None
 
-    def _load(self, rows: Rows, outputs: Sequence[Output]) -> None:
-        for output in outputs:
-            self._aside.append(output)
-            output.open(rows.schema)
+    def _load(self, rows: Rows, loading: Loading) -> None:
+        loading.open(rows.schema)
         for batch in rows.batches:
             self._check()
-            for output in outputs:
-                output.write(batch)
+            loading.write(batch)
             self._rows += batch.num_rows
             self._say_how_far()
         self._check()
-
-    def _put_in_place(self, outputs: Sequence[Output]) -> wire.Message:
-        done: list[tuple[str, Written]] = []
-        for output in outputs:
-            try:
-                written = output.commit()
-            except OutputFailed as failed:
-                raise _after(failed, [where for where, _ in done]) from None
-            self._aside.remove(output)
-            done.append((output.where, written))
-            self._log(f"{output.where}: {written.rows} rows, {written.bytes} bytes")
-        return {
-            "rows_read": self._rows,
-            "rows_written": sum(each.rows for _, each in done),
-            "bytes_written": sum(each.bytes for _, each in done),
-            "outputs": [{"where": where, "rows": each.rows, "bytes": each.bytes} for where, each in done],
-        }
-
-    def _abort(self) -> None:
-        for output in self._aside:
-            try:
-                output.abort()
-            except Exception as error:  # it must hide neither why we abort nor keep the others from it
-                self._log(f"{output.where}: not cleaned up, the job's next run will: {text_of(error)}")
 
     def _check(self) -> None:
         if self._is_cancelled():
@@ -134,7 +107,3 @@ def sweep(order: Order, outputs_of: OutputsOf) -> None:
     for output in outputs_of(asked(order)[1], tag=tag_of(order), order=order):
         with contextlib.suppress(OutputFailed, OSError):
             output.sweep()
-
-
-def _after(failed: OutputFailed, done: Sequence[str]) -> OutputFailed:
-    return OutputFailed(f"{failed}; already in place: {', '.join(done)}") if done else failed

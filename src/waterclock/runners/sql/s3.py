@@ -5,7 +5,8 @@
     <result_path>/.waterclock-7-12-new-part-00000.csv   while a large one is loaded: which upload it is, for a sweep
 
 Other parts that stand there (of Spark, of another format, or added ones) are deleted after the new one is there: only
-then a reader that lists may see both, and `_SUCCESS` is away for that time.
+then a reader that lists may see both, and `_SUCCESS` is away for that time. What is to be kept is copied before, by
+the server itself (s3_kept.py).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +18,10 @@ from typing import Any, Final
 from waterclock.runners.s3_connection import S3Connection
 from waterclock.runners.sql.aside import Aside, Stage, prefix
 from waterclock.runners.sql.folder import DONE, Mode, Sink, check_replaceable, part_name
+from waterclock.runners.sql.how import How
 from waterclock.runners.sql.outputs import OutputFailed, Tag
 from waterclock.runners.sql.places import Place
+from waterclock.runners.sql.s3_kept import KeptObjects
 
 PIECE_BYTES: Final = 8 * 1024 * 1024  # S3 takes no less than 5 MiB at a time, and no more than 10,000 pieces
 _PIECES_OF_A_SIZE: Final = 1_000  # then they grow: 440 GB in all
@@ -39,10 +42,12 @@ class _Object:
 
 
 class S3Folder:
-    def __init__(self, place: Place, *, mode: Mode, tag: Tag, account: Mapping[str, str]) -> None:
+    def __init__(self, place: Place, *, how: How, tag: Tag, account: Mapping[str, str]) -> None:
         self.where = str(place)
         self._bucket, self._prefix = place.bucket, f"{'/'.join(place.parts)}/"
-        self._mode, self._tag = mode, tag
+        self._beside = "".join(f"{part}/" for part in place.parts[:-1])
+        self._name = place.name
+        self._mode, self._tag, self._keep_hours = how.mode, tag, how.keep_hours
         self._connection = S3Connection(
             endpoint=account.get("endpoint", ""),
             region=account.get("region", "") or "us-east-1",
@@ -60,6 +65,7 @@ class S3Folder:
             for left in there:
                 if left is not None and left.is_left_for(self._tag, left.of):  # no other output writes below this one
                     self._end_upload(client, left)
+            self._kept(client).sweep()
 
     def create(self, ending: str) -> Sink:
         self._part = part_name(self._mode, self._tag, ending)
@@ -69,10 +75,19 @@ class S3Folder:
         self._upload = _Upload(connected=self._connected, place=self._place(self._part), begun=self._mark)
         return self._upload
 
+    def parts(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        with self._connected() as client:
+            names = [each.name for each in self._listed(client)]
+            for name in names:
+                if not name.startswith((".", "_")):
+                    yield name, client.get_object(**self._place(name))["Body"].iter_chunks(PIECE_BYTES)
+
     def commit(self) -> None:
         assert self._upload is not None, "nothing was written"
         with self._connected() as client:
             before = self._others(client)
+            if self._mode is Mode.REPLACE and self._keep_hours:
+                self._keep(client)
             if before:
                 self._is_down = True
                 client.delete_object(**self._place(DONE))
@@ -101,6 +116,14 @@ class S3Folder:
     def _mark(self, client: Any, upload_id: str) -> None:
         """Before its first piece: whoever is killed in between leaves an upload that is empty."""
         client.put_object(**self._place(str(self._aside)), Body=upload_id.encode())
+
+    def _keep(self, client: Any) -> None:
+        there = [each.name for each in self._listed(client) if Aside.read(each.name) is None and each.name != DONE]
+        if there:
+            self._kept(client).keep(there, hours=self._keep_hours)
+
+    def _kept(self, client: Any) -> KeptObjects:
+        return KeptObjects(client, bucket=self._bucket, beside=self._beside, name=self._name, tag=self._tag)
 
     def _end_upload(self, client: Any, left: Aside) -> None:
         mark = self._place(str(left))

@@ -1,19 +1,22 @@
 """A result's folder where folders can be renamed: made beside its place, then put there.
 
     .waterclock-7-12-new-abc   while it is loaded
-    abc -> .waterclock-7-12-old-abc, .waterclock-7-12-new-abc -> abc, and the old one is removed
+    abc -> .waterclock-7-12-old-abc, .waterclock-7-12-new-abc -> abc, and the old one is removed, or kept (kept.py)
 
 Whoever dies between the two renames leaves a place that is empty and an old folder beside it: the next sweep puts it
 back. Two jobs that write to one place take turns by rename, which fails where the place is taken: the last one's folder
 is there, as a whole.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
+from waterclock import clock
+from waterclock.runners.sql import kept
 from waterclock.runners.sql.aside import Aside, Stage, left_for
 from waterclock.runners.sql.folder import DONE, Mode, Sink, check_replaceable, part_name
+from waterclock.runners.sql.how import How
 from waterclock.runners.sql.outputs import OutputFailed, Tag
 
 _TRIES: Final = 20  # others may put theirs into the place, each time between our two renames
@@ -32,6 +35,8 @@ class Tree(Protocol):
 
     def create(self, path: str) -> Sink: ...
 
+    def read(self, path: str) -> Iterator[bytes]: ...
+
     def rename(self, path: str, to: str) -> bool:
         """False where there is nothing at `path`, or `to` is taken by a folder that holds something, or by a file."""
         ...
@@ -42,9 +47,10 @@ class Tree(Protocol):
 
 
 class SwappedFolder:
-    def __init__(self, tree: Tree, *, where: str, name: str, mode: Mode, tag: Tag) -> None:
+    def __init__(self, tree: Tree, *, where: str, name: str, how: How, tag: Tag) -> None:
         self.where = where
-        self._tree, self._name, self._mode, self._tag = tree, name, mode, tag
+        self._tree, self._name, self._mode, self._tag = tree, name, how.mode, tag
+        self._keep_hours = how.keep_hours
         self._new = str(Aside(tag=tag, stage=Stage.NEW, of=name))
         self._part = ""
 
@@ -52,14 +58,23 @@ class SwappedFolder:
         there = self._tree.names() or ()
         for left in sorted(left_for(self._tag, self._name, there), key=_latest_first):
             # Where the place is taken, what was there before is not needed any more.
-            if left.stage is not Stage.OLD or not self._tree.rename(str(left), left.of):
+            if left.stage is not Stage.OLD:
                 self._tree.remove(str(left))
+            elif not self._tree.rename(str(left), left.of):
+                self._retire(str(left), left.of)
+        for name in kept.due(there, wall_us=clock.wall_us()):
+            self._tree.remove(name)
 
     def create(self, ending: str) -> Sink:
         self._check()
         self._part = part_name(self._mode, self._tag, ending)
         self._tree.make(self._new)
         return self._tree.create(f"{self._new}/{self._part}")
+
+    def parts(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        for name in sorted(self._tree.names(self._name) or ()):
+            if not name.startswith((".", "_")):
+                yield name, self._tree.read(f"{self._name}/{name}")
 
     def commit(self) -> None:
         self._check_loaded()
@@ -104,7 +119,17 @@ class SwappedFolder:
             raise OutputFailed(f"{self.where} is written to by others all the time: the result was not put there")
         with suppress(OutputFailed):  # the rows are where they should be; a sweep will come
             for old in moved:
-                self._tree.remove(old)
+                self._retire(old, self._name)
+            for name in kept.too_many(self._tree.names() or (), self._tag, self._name):
+                self._tree.remove(name)
+
+    def _retire(self, old: str, of: str) -> None:
+        """Kept for as long as the job asks, or removed."""
+        if self._keep_hours:
+            name = kept.kept(self._tag, of, hours=self._keep_hours, wall_us=clock.wall_us())
+            if self._tree.rename(old, name):
+                return
+        self._tree.remove(old)
 
 
 def _latest_first(left: Aside) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from waterclock.domain.run import ENDED, RunState
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Topic, Tx, Values
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
+from waterclock.stores.ops.lake_claims import with_sources
 from waterclock.stores.ops.lake_tables import tables_of
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.placing import live_workers
@@ -196,7 +197,7 @@ async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
     rows = await tx.fetch("versions_of_jobs", {"job_ids": sorted(job_ids), "versions": sorted(numbers)})
     versions = {(row["job_id"], row["version"]): row for row in rows}
     tables = await tables_of(tx, {attempt.org_id for attempt in attempts if attempt.kind == LakeKind.SQL})
-    return tuple(
+    claimed = tuple(
         Claimed(
             attempt=attempt,
             spec=spec_of(version["spec"]),
@@ -206,3 +207,4 @@ async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
         for attempt in attempts
         if (version := versions.get((attempt.job_id, attempt.job_version)))
     )
+    return await with_sources(tx, claimed)

@@ -3,7 +3,7 @@
 One that was deleted leaves its row behind, so that its runs still have a name.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypedDict
 
 from waterclock.domain.errors import InvalidInput, NotAllowed, NotFound
@@ -15,6 +15,7 @@ from waterclock.domain.trigger import Action, FireRules, Target, Trigger, Trigge
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.jobs import create_job, delete_job, get_job, update_job
 from waterclock.stores.ops.lake_reading import get_lake_job
+from waterclock.stores.ops.lake_references import with_sources
 from waterclock.stores.ops.lake_rows import draft_row
 from waterclock.stores.ops.rows import dumped, loaded
 from waterclock.stores.ops.stopping import stop_by_ids
@@ -36,6 +37,7 @@ class _Key(TypedDict):
 
 async def create_lake_job(tx: Tx, *, org_id: int, owner: str, creator: str, draft: LakeDraft) -> LakeJob:
     """Its number is its job's; whoever `creator` is, `owner` may change it."""
+    draft = await with_sources(tx, org_id, draft)
     job = await create_job(
         tx,
         org_id=org_id,
@@ -53,6 +55,13 @@ async def create_lake_job(tx: Tx, *, org_id: int, owner: str, creator: str, draf
     return await get_lake_job(tx, org_id=org_id, job_id=job.id)
 
 
+async def create_lake_jobs(
+    tx: Tx, *, org_id: int, owner: str, creator: str, drafts: Sequence[LakeDraft]
+) -> list[LakeJob]:
+    """All of them, or none."""
+    return [await create_lake_job(tx, org_id=org_id, owner=owner, creator=creator, draft=draft) for draft in drafts]
+
+
 async def update_lake_job(tx: Tx, *, org_id: int, job_id: int, by: str, draft: LakeDraft, allow: Rule) -> LakeJob:
     """All of it but its kind. A schedule that is given as it was goes on as it is; another one begins anew."""
     row, job = await _lock(tx, org_id, job_id, allow)
@@ -63,6 +72,7 @@ async def update_lake_job(tx: Tx, *, org_id: int, job_id: int, by: str, draft: L
             field="class_name",
             value=draft.class_name,
         )
+    draft = await with_sources(tx, org_id, draft)
     trigger_id = await _reschedule(tx, row, job, draft)
     spec = _job_spec(draft)
     await update_job(tx, **_key(job), by=by, revise=lambda _: (spec, draft.definition), allow=_nothing_lives)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from waterclock.domain.errors import InvalidInput, NotFound
-from waterclock.domain.lake import status_of
+from waterclock.domain.lake import in_words_of, status_of
 from waterclock.domain.lake_work import ENDS, PHASES, Heard, Told, is_over_time, is_untaken, late
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Beginning, Outcome
@@ -69,7 +69,7 @@ async def _go_on(tx: Tx, attempt: Attempt, told: Told, progress: Mapping[str, ob
     report = Report(attempt_id=held.id, fence=held.fence, phase=phase, progress=progress)
     await progressing.report(tx, reports=[report])
     kill = held.state is RunState.STOPPING or is_over_time(held, now)
-    return Heard(taken=True, status=told.status, kill=kill)
+    return Heard(taken=True, status=in_words_of(held.kind, told.status), kill=kill)
 
 
 async def _end(
@@ -83,7 +83,7 @@ async def _end(
         await mark_stopping(tx, [held], now)  # nobody asked for it here: it was killed over there
     ended = await end_locked(tx, [outcome], reach, now)
     found = await whole_attempt(tx, attempt.id)
-    return Heard(taken=True, status=status_of(found, now)) if ended else late(found, told, now)
+    return Heard(taken=True, status=status_of(found, now, found.kind)) if ended else late(found, told, now)
 
 
 def _outcome(attempt: Attempt, told: Told, progress: Mapping[str, object], held: Row, now: Moment) -> Outcome:

@@ -31,6 +31,7 @@ def draft_row(draft: LakeDraft, now: Moment) -> dict[str, object]:
         "display_name": draft.display_name,
         "folded_name": folded(draft.display_name),
         "job_type": draft.job_type,
+        "source_id": draft.source_id,
         "every_minutes": draft.every_minutes,
         "schedule": dumped(draft.schedule_time),
         "updated_at": now,

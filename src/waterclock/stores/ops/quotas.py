@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from waterclock.domain.chain import NAMESPACE as CHAINS
 from waterclock.domain.errors import NotFound, QuotaExceeded
+from waterclock.domain.lake_probe import NAMESPACE as PROBES
 from waterclock.domain.quota import EVERYBODY, Quota, QuotaKind
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.groups import find_group, lock_names
@@ -23,8 +24,8 @@ async def keep_quota(tx: Tx, *, org_id: int, user: str, kind: QuotaKind, more: i
 
 
 async def keep_owners_quota(tx: Tx, *, org_id: int, namespace: str, owner: str, kind: QuotaKind) -> None:
-    """Of what is defined by itself; the parts of a chain are counted with it."""
-    if namespace != CHAINS:
+    """Of what is defined by itself; the parts of a chain are counted with it, and the job of probes is nobody's."""
+    if namespace not in (CHAINS, PROBES):
         await keep_quota(tx, org_id=org_id, user=owner, kind=kind)
 
 

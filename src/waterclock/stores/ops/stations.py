@@ -14,7 +14,7 @@ from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Tx
-from waterclock.stores.ops import claiming, nodes, progressing, recording
+from waterclock.stores.ops import claiming, lake_locks, nodes, progressing, recording
 from waterclock.stores.ops.nodes import Answer, Node, Pulse
 from waterclock.stores.ops.rows import loaded
 
@@ -95,6 +95,11 @@ async def renew(tx: Tx, *, station: Station, held: Sequence[tuple[int, int]], tt
     ours = await _ours(tx, station, held)
     still = [(attempt_id, fence) for attempt_id, fence in held if attempt_id in ours]
     return await claiming.renew(tx, held=still, ttl_seconds=ttl_seconds) if still else frozenset()
+
+
+async def lock(tx: Tx, *, station: Station, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
+    await check_at(tx, station=station, attempt_id=attempt_id, fence=fence)
+    return await lake_locks.take(tx, attempt_id=attempt_id, fence=fence, destinations=destinations)
 
 
 async def stopping(tx: Tx, *, station: Station, node_id: str) -> Sequence[int]:

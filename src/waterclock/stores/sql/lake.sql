@@ -1,12 +1,13 @@
 -- name: insert_lake_job
-INSERT INTO lake_jobs (id, org_id, display_name, folded_name, class_name, job_type, creator, trigger_id, every_minutes,
-  schedule, created_at, updated_at)
-VALUES (:id, :org_id, :display_name, :folded_name, :class_name, :job_type, :creator, :trigger_id, :every_minutes,
-  :schedule, :created_at, :updated_at)
+INSERT INTO lake_jobs (id, org_id, display_name, folded_name, class_name, job_type, creator, source_id, trigger_id,
+  every_minutes, schedule, created_at, updated_at)
+VALUES (:id, :org_id, :display_name, :folded_name, :class_name, :job_type, :creator, :source_id, :trigger_id,
+  :every_minutes, :schedule, :created_at, :updated_at)
 
 -- name: update_lake_job
 UPDATE lake_jobs SET display_name = :display_name, folded_name = :folded_name, job_type = :job_type,
-  trigger_id = :trigger_id, every_minutes = :every_minutes, schedule = :schedule, updated_at = :updated_at WHERE id = :id
+  source_id = :source_id, trigger_id = :trigger_id, every_minutes = :every_minutes, schedule = :schedule,
+  updated_at = :updated_at WHERE id = :id
 
 -- name: delete_lake_job
 -- It stays for its history.
@@ -15,6 +16,10 @@ UPDATE lake_jobs SET trigger_id = NULL, deleted_at = :now WHERE id = :id
 -- name: forget_deleted_lake_jobs
 -- None of their runs is younger than this.
 DELETE FROM lake_jobs WHERE deleted_at < :before
+
+-- name: hold_named_lake_sources
+-- Until the job that names them is there: whoever deletes one sees it.
+SELECT id, name, kind FROM lake_sources WHERE org_id = :org_id AND (id IN :ids OR name IN :names) ORDER BY id {lock}
 
 -- name: lock_lake_job
 -- Before its trigger and its job: of two who change one, the second sees what the first has made of it.

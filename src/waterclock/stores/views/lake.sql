@@ -11,15 +11,17 @@ JOIN jobs j ON j.id = l.id
 JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
 WHERE l.deleted_at IS NULL;
 
--- Of the last run that has ended; sync_internal is in minutes, where there is such a distance.
+-- Of the last run that has ended; sync_internal is in minutes, where there is such a distance. The watermark of a sync is
+-- its bookmark, which is JSON; other programs may leave whatever they like.
 CREATE VIEW JobScheduler AS
 SELECT
   l.id AS job_id,
   {milliseconds COALESCE(r.started_at, r.ended_at)} AS last_time_sync,
   l.every_minutes AS sync_internal,
-  {object 'schedule', {nested l.schedule}, 'watermark', {nested l.watermark}} AS sync_data,
+  {object 'schedule', {nested l.schedule}, 'watermark', {nested CASE WHEN {is_sync} THEN b.content END}} AS sync_data,
   {lake_status a r} AS last_sync_status
 FROM lake_jobs l
+LEFT JOIN bookmarks b ON b.job_id = l.id
 LEFT JOIN runs r ON r.id = {last_ended l.id}
 LEFT JOIN attempts a ON {newest_of_run}
 WHERE l.deleted_at IS NULL;

@@ -37,13 +37,19 @@ COALESCE((SELECT x.id FROM runs x WHERE x.job_id = $1 AND x.state IN ('WAITING',
 (SELECT y.run_id FROM attempts y JOIN runs x ON x.id = y.run_id AND x.run_at = y.run_at
   WHERE y.job_id = $1 AND y.number = 0 AND x.ended_at IS NOT NULL ORDER BY y.run_at DESC, y.id DESC LIMIT 1)
 
+-- name: is_sync
+l.class_name IN ('sync_db_job', 'sync_service_job', 'sync_file_job')
+
+-- name: told
+-- $1 of all other lake jobs, $2 of a sync.
+CASE WHEN {is_sync} THEN '$2' ELSE '$1' END
+
 -- name: lake_status
--- What status_of in domain/lake.py says of the attempt $1 of the run $2. A kind whose runs are told in other words has its
--- own branch by l.class_name.
-CASE WHEN $1.id IS NULL THEN 'Initialized'
+-- What status_of in domain/lake.py says of the attempt $1 of the run $2, in the words of the kind of the job l.
+CASE WHEN $1.id IS NULL THEN {told Initialized Init}
   WHEN $1.ended_at IS NULL AND $1.lease_until < {now} THEN 'Unknown'
-  WHEN $1.state = 'RUNNING' AND $2.phase = 'building' THEN 'Compiling'
+  WHEN $1.state = 'RUNNING' AND $2.phase = 'building' THEN {told Compiling Syncing}
   WHEN $1.state IN ('WAITING', 'STARTING') THEN 'Queued'
-  WHEN $1.state IN ('RUNNING', 'STOPPING') THEN 'Running'
-  WHEN $1.state = 'SUCCEEDED' THEN 'Finished'
-  WHEN $1.state = 'STOPPED' THEN 'Killed' ELSE 'Error' END
+  WHEN $1.state IN ('RUNNING', 'STOPPING') THEN {told Running Syncing}
+  WHEN $1.state = 'SUCCEEDED' THEN {told Finished Synced}
+  WHEN $1.state = 'STOPPED' THEN {told Killed Terminated} ELSE 'Error' END

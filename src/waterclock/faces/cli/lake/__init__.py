@@ -1,1 +1,1 @@
-"""`waterclock lake`: Java, SQL and Python jobs of the lake, and the tables that their queries name."""
+"""`waterclock lake`: Java, SQL, Python and sync jobs of the lake, their sources, and the tables that queries name."""

@@ -11,6 +11,7 @@ COMMANDS: Final = {
     "sql": f"{_HERE}.making:sql",
     "python": f"{_HERE}.making:python",
     "java": f"{_HERE}.making:java",
+    "sync": f"{_HERE}.syncing:sync",
     "create": f"{_HERE}.jobs:create",
     "update": f"{_HERE}.jobs:update",
     "show": f"{_HERE}.jobs:show",
@@ -22,12 +23,13 @@ COMMANDS: Final = {
     "history": f"{_HERE}.running:history",
     "logs": f"{_HERE}.running:logs",
     "table": f"{_HERE}.tables:table",
+    "source": f"{_HERE}.sources:source",
 }
 
 
 @click.group(cls=LazyGroup, lazy=COMMANDS)
 def lake() -> None:
-    """Java, SQL and Python jobs: from git or a file, by a schedule or by hand.
+    """Java, SQL, Python and sync jobs: from git, a file or a source, by a schedule or by hand.
 
     \b
     Examples:
@@ -36,6 +38,7 @@ def lake() -> None:
       waterclock lake run 1 --follow
       waterclock lake python report --code-file report.py --requirement requests --cron '0 6 * * *'
       waterclock lake java etl --git-url https://example.com/etl.git --build-tool maven --main-class etl.Main
+      waterclock lake sync orders --source shop --table orders --to parquet:file:///data/orders --follow
       waterclock lake history
 
     A job is named by its number, which `create` prints.

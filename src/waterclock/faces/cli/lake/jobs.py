@@ -31,7 +31,7 @@ def create(client: Client, file: str, as_json: bool) -> None:
 
     \b
     A file, whose schedule may be left out:
-      class_name: sql_job               # or python_job, java_job
+      class_name: sql_job               # or python_job, java_job, sync_db_job, sync_service_job, sync_file_job
       display_name: daily totals
       schedule_time: {class_name: schedule_daily, recur_every: 1, start_time: 2026-11-15T06:00:00Z}
       query_info:

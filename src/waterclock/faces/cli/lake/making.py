@@ -18,7 +18,7 @@ from waterclock.faces.cli.output import as_json, print_json
 Options = Callable[[Callable[..., None]], Callable[..., None]]
 
 
-def _all(*options: Options) -> Options:
+def all_of(*options: Options) -> Options:
     def add(command: Callable[..., None]) -> Callable[..., None]:
         for option in reversed(options):
             command = option(command)
@@ -27,7 +27,7 @@ def _all(*options: Options) -> Options:
     return add
 
 
-common: Options = _all(
+common: Options = all_of(
     scheduled,
     click.option("--retries", type=click.IntRange(0, 10), help="Further attempts after a failure."),
     click.option("--timeout", "timeout_seconds", type=click.IntRange(1), help="Seconds until it is killed."),
@@ -37,7 +37,7 @@ common: Options = _all(
     as_json,
     connected,
 )
-from_git: Options = _all(
+from_git: Options = all_of(
     click.option("--git-url", help="https://, ssh://, or file:// under a root of the server."),
     click.option("--branch", help="Of the repository.  [default: its own]"),
     click.option("--credentials", metavar="NAME", help="The secret with the password or key for it."),
@@ -61,11 +61,11 @@ def sql(
       waterclock lake sql totals --query 'select count(*) from orders' --output text:file:///data/totals
       waterclock lake sql load --query-file load.sql --output clickhouse:shop.totals:replace --cron '0 6 * * *'
     """
-    text = _one(query, query_file, "--query", "--query-file")
+    text = one_of_two(query, query_file, "--query", "--query-file")
     if text is None:
         raise Refused("give --query or --query-file")
     info = {"query": text, "outputs": [output_of(each) for each in outputs]}
-    _make(client, name, "sql_job", {"query_info": info}, given)
+    make(client, name, "sql_job", {"query_info": info}, given)
 
 
 @click.command()
@@ -88,7 +88,7 @@ def python(client: Client, name: str, code_file: str | None, requirements_file: 
       waterclock lake python report --code-file report.py --requirement requests --every 1d
       waterclock lake python etl --git-url https://example.com/etl.git --entrypoint main.py --arg full
     """
-    task = _task(given, "script", "git_url", "branch", "credentials", "entrypoint", "requirements", "args")
+    task = taken(given, "script", "git_url", "branch", "credentials", "entrypoint", "requirements", "args")
     if code_file:
         task["code"] = read_content(code_file)
     if requirements_file:
@@ -97,7 +97,7 @@ def python(client: Client, name: str, code_file: str | None, requirements_file: 
         task["requirements"] = read_content(requirements_file)
     if not any(source in task for source in ("code", "script", "git_url")):
         raise Refused("give --code-file, --script or --git-url")
-    _make(client, name, "python_job", task, given)
+    make(client, name, "python_job", task, given)
 
 
 @click.command()
@@ -116,30 +116,35 @@ def java(client: Client, name: str, **given: Any) -> None:
     Example:
       waterclock lake java etl --git-url https://example.com/etl.git --build-tool maven --main-class etl.Main --every 1h
     """
-    task = _task(given, "git_url", "branch", "credentials", "build_tool", "build_cmd", "main_class", "jar", "args")
+    task = taken(given, "git_url", "branch", "credentials", "build_tool", "build_cmd", "main_class", "jar", "args")
     if "git_url" not in task:
         raise Refused("give --git-url")
-    _make(client, name, "java_job", task, given)
+    make(client, name, "java_job", task, given)
 
 
-def _make(client: Client, name: str, class_name: str, task: dict[str, Any], given: dict[str, Any]) -> None:
+def make(client: Client, name: str, class_name: str, task: dict[str, Any], given: dict[str, Any]) -> None:
     is_dry, to_json = given.pop("dry_run"), given.pop("as_json")
-    schedule = schedule_time(given)
-    options = {field: value for field, value in given.items() if value not in (None, ())}
-    job = {"class_name": class_name, "display_name": name, "schedule_time": schedule, **task, **options}
+    job = job_of(name, class_name, task, given)
     if is_dry:
         print_json({"job": job})
         return
     print_made(client.post(at(client, "job", "create"), {"job": job})["job"], to_json=to_json)
 
 
-def _task(given: dict[str, Any], *names: str) -> dict[str, Any]:
+def job_of(name: str, class_name: str, task: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """With its schedule and the options that all kinds have, which are all that is left of `given`."""
+    schedule = schedule_time(given)
+    options = {field: value for field, value in given.items() if value not in (None, ())}
+    return {"class_name": class_name, "display_name": name, "schedule_time": schedule, **task, **options}
+
+
+def taken(given: dict[str, Any], *names: str) -> dict[str, Any]:
     """Those that were given, taken out of `given`."""
     found = {name: given.pop(name) for name in names}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items() if value}
 
 
-def _one(text: str | None, file: str | None, option: str, file_option: str) -> str | None:
+def one_of_two(text: str | None, file: str | None, option: str, file_option: str) -> str | None:
     if text is not None and file is not None:
         raise Refused(f"give {option} or {file_option}, not both")
     return read_content(file) if file is not None else text

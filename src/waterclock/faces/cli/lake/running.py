@@ -15,9 +15,11 @@ from waterclock.faces.cli.following import follow, print_log, reason
 from waterclock.faces.cli.lake.calling import Found, at, job_id, last_run, listed, most, when
 from waterclock.faces.cli.lake.definition import milliseconds
 from waterclock.faces.cli.lake.jobs import readable
+from waterclock.faces.cli.lake.progress import SyncProgress
+from waterclock.faces.cli.lake.progress import readable as progress_line
 from waterclock.faces.cli.output import Columns, as_json, print_json, print_list, print_one, say
 
-LIVE: Final = frozenset({"Queued", "Compiling", "Running", "Unknown"})
+LIVE: Final = frozenset({"Queued", "Compiling", "Running", "Syncing", "Unknown"})
 LOOK_SECONDS: Final = 0.2
 TELL_SECONDS: Final = 2.0
 COLUMNS: Final[Columns] = {
@@ -36,27 +38,34 @@ COLUMNS: Final[Columns] = {
 @job_id
 @click.option("--follow", "-f", "follows", is_flag=True, help="Show its log and wait for its end.")
 @click.option("--at", "moment", metavar="TIME", help="Not now, but then; ISO 8601.")
+@click.option("--mode", type=click.Choice(["FullSync", "IncrementalSync"]), help="Of a sync: how this run reads.")
 @as_json
 @connected
-def run(client: Client, job_id: int, follows: bool, moment: str | None, as_json: bool) -> None:
+def run(client: Client, job_id: int, follows: bool, moment: str | None, mode: str | None, as_json: bool) -> None:
     """Run the job ID once more, whatever its schedule; prints the number of the run.
 
-    With --follow the log is shown on stdout instead, and the exit code is 0 when the run is Finished, else 1. Ctrl-C
-    stops the following, not the run.
+    With --follow the log is shown on stdout instead, and how far a sync is on stderr; the exit code is 0 when the run
+    is Finished or Synced, else 1. Ctrl-C stops the following, not the run.
 
     \b
     Examples:
       waterclock lake run 3 --follow
       waterclock lake run 3 --at 2026-12-24T18:00:00Z
+      waterclock lake run 5 --mode FullSync
     """
-    body = {"at_time": milliseconds(moment, "--at")} if moment else {}
-    started = client.put(at(client, "schedule", "job", job_id, "now"), body)
-    if not follows:
+    body: Found = {"at_time": milliseconds(moment, "--at")} if moment else {}
+    started = client.put(at(client, "schedule", "job", job_id, "now"), {**body, **({"mode": mode} if mode else {})})
+    if follows:
+        follow_run(client, job_id, started["run_id"])
+    else:
         print_json(started) if as_json else click.echo(started["run_id"])
-        return
-    ended = _followed(client, job_id, _log_id(last_run(client, job_id, started["run_id"]), job_id))
+
+
+def follow_run(client: Client, job_id: int, run_id: int) -> None:
+    """Until its end, which is ours: 1, if it did not succeed."""
+    ended = _followed(client, job_id, _log_id(last_run(client, job_id, run_id), job_id))
     if ended["state"] != "SUCCEEDED":
-        say(f"run {started['run_id']} of job {job_id} is {ended['state']}: {reason(ended)}")
+        say(f"run {run_id} of job {job_id} is {ended['state']}: {reason(ended)}")
         sys.exit(FAILED)
 
 
@@ -89,7 +98,8 @@ def status(client: Client, job_id: int, as_json: bool) -> None:
       waterclock lake status 3
     """
     found = client.get(at(client, "job", job_id, "status"))
-    print_one(found if as_json else readable(found), to_json=as_json)
+    shown = found if as_json else {**readable(found), "progress": progress_line(found["progress"]) or None}
+    print_one(shown, to_json=as_json)
 
 
 @click.command()
@@ -134,11 +144,14 @@ def _log_id(run: Found | None, job_id: int) -> str:
 
 
 def _followed(client: Client, job_id: int, log_id: str) -> Found:
+    progress = SyncProgress(client, job_id)
     try:
-        return follow(client, log_id)
+        ended = follow(client, log_id, progress)
     except KeyboardInterrupt:
         say(f"no longer following; the run goes on. Kill it with: waterclock lake kill {job_id}")
         sys.exit(INTERRUPTED)
+    progress.ended()
+    return ended
 
 
 def _wait_for_end(client: Client, job_id: int) -> str:

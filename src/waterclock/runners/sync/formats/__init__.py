@@ -1,0 +1,1 @@
+"""What the files of a sync hold: CSV, JSON lines, Parquet, Excel."""
