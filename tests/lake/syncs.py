@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.lake.writers import numbers
+from tests.services.account import dying_with_us
 from tests.services.server import wait_until
 from waterclock.domain.lake_sync import SyncMode
 from waterclock.runners import bookmark_file
@@ -71,7 +72,7 @@ class Program:
         self._path = folder / "syncs.sock"
         self.log = folder / "syncs.log"
         with self.log.open("wb") as log:
-            self._mother = subprocess.Popen([python, "-P", PROGRAM, self._path], stdout=log, stderr=log)
+            self._mother = subprocess.Popen(dying_with_us(python, "-P", PROGRAM, self._path), stdout=log, stderr=log)
         wait_until(self._is_ready, "the program of syncs", self.log.read_text)
 
     def take(self) -> Process:

@@ -53,7 +53,9 @@ class Server:
         params, body = _with_rows(statement, data, settings or {})
         timeout = httpx.Timeout(seconds, connect=_CONNECT_SECONDS)
         try:
-            answer = self._http().post(self._url, content=body, params=params, timeout=timeout)
+            # A body that is handed over as bytes stays with its request until the next collection of garbage.
+            length = {"content-length": str(len(body))}
+            answer = self._http().post(self._url, content=iter((body,)), headers=length, params=params, timeout=timeout)
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
             raise OutputFailed(f"{self.where}: it cannot be reached: {problem} (setting clickhouse.url)") from None
         except httpx.ReadTimeout:

@@ -35,6 +35,7 @@ class Line:
         with said_of(where, *self._hidden):
             self._duck: Any = duckdb.connect(":memory:", config=dict(_CONFIG))
             self._duck.execute("SET TimeZone = 'UTC'")
+            self._duck.execute("SET enable_progress_bar = false")  # it would be drawn into the log
             self._duck.execute(f"LOAD {text(str(path))}")
 
     def set(self, **settings: object) -> None:
