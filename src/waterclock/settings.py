@@ -66,7 +66,7 @@ class Settings:
     channels_private: bool = False  # notices may go to private and loopback addresses
 
     lake_roots: tuple[str, ...] = ()  # folders that file:// of lake jobs may name, besides `lake` in the data directory
-    lake_private: bool = False  # git and outputs of lake jobs may be at private and loopback addresses
+    lake_private: bool = False  # git, outputs and sources of lake jobs may be at private and loopback ones
     lake_timezone: str = "UTC"  # of a schedule_time that names none
     lake_maven_settings: str = ""  # a settings.xml for Maven's builds
     sql_engine: str = "sail"  # or spark

@@ -33,6 +33,9 @@ class LakeClient:
     def table(self, name: str, kind: str, path: str) -> None:
         self._call("POST", "/lake/table/create", {"name": name, "format": kind, "path": path})
 
+    def source(self, name: str, kind: str, **config: Any) -> None:
+        self._call("POST", "/lake/source/create", {"name": name, "kind": kind, "config": config})
+
     def start(self, job_id: int) -> int:
         return int(self._call("PUT", f"/lake/schedule/job/{job_id}/now", {})["run_id"])
 

@@ -154,12 +154,12 @@ class MysqlTable(Destination):
     order: Mapping[str, Any] = {}
 
     def __init__(self, url: str) -> None:
-        self._config = config_of(url)
+        self._url = url
         self.output = {
             "type": "mysql",
             "config": {"class_name": "database_config", "source_id": DESTINATION, "table_name": "abc"},
         }
-        self.sources = {DESTINATION: ("mysql", self._config)}
+        self.sources = {DESTINATION: ("mysql", config_of(url))}
 
     def rows(self) -> list[Row] | None:
         return self._ask("SELECT id, name, price, version FROM abc") if "abc" in self.names() else None
@@ -168,18 +168,7 @@ class MysqlTable(Destination):
         return [str(row[0]) for row in self._ask("SHOW TABLES")]
 
     def _ask(self, statement: str) -> list[Row]:
-        found: list[Row] = []
-
-        async def ask() -> None:
-            named = {"host": self._config["host"], "port": self._config["port"], "db": self._config["database"]}
-            connection = await asyncmy.connect(**named, user=self._config["user"], password=self._config["password"])
-            async with connection.cursor() as cursor:
-                await cursor.execute(statement)
-                found.extend(await cursor.fetchall())
-            await connection.ensure_closed()
-
-        beside_any_loop(ask())
-        return found
+        return asked_mariadb(self._url, statement)
 
 
 class DuckdbTable(Destination):
@@ -214,6 +203,22 @@ def asked(url: str, statement: str) -> list[Row]:
             found.extend(tuple(row.values()) for row in await connection.fetch(statement))
         finally:
             await connection.close()
+
+    beside_any_loop(ask())
+    return found
+
+
+def asked_mariadb(url: str, statement: str) -> list[Row]:
+    config = config_of(url)
+    found: list[Row] = []
+
+    async def ask() -> None:
+        named = {"host": config["host"], "port": config["port"], "db": config["database"]}
+        connection = await asyncmy.connect(**named, user=config["user"], password=config["password"])
+        async with connection.cursor() as cursor:
+            await cursor.execute(statement)
+            found.extend(await cursor.fetchall())
+        await connection.ensure_closed()
 
     beside_any_loop(ask())
     return found

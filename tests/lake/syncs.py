@@ -72,7 +72,8 @@ class Program:
         self._path = folder / "syncs.sock"
         self.log = folder / "syncs.log"
         with self.log.open("wb") as log:
-            self._mother = subprocess.Popen(dying_with_us(python, "-P", PROGRAM, self._path), stdout=log, stderr=log)
+            program = dying_with_us(python, "-P", PROGRAM, self._path)
+            self._mother = subprocess.Popen(program, cwd=folder, stdout=log, stderr=log)
         wait_until(self._is_ready, "the program of syncs", self.log.read_text)
 
     def take(self) -> Process:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.acceptance.server import running, until
 from tests.lake.lake_client import LakeClient
+from tests.lake.shops import asked, asked_mariadb, config_of
 from tests.services.clickhouse import PASSWORD, USER, ClickhouseServer
 from tests.services.hdfs import HdfsServer
 from tests.services.s3 import S3Server
@@ -78,6 +79,22 @@ def test_one_query_fills_hdfs_s3_and_clickhouse_and_its_rows_are_read_back_from_
         lake.create("sql_job", query_info=sql("select max(name) from back", files("text_file", hdfs.uri, "/max")))
     )
     assert (again["job_status"], hdfs.read("/max/part-00000.csv")) == ("Finished", b"name 2\n"), again
+
+
+def test_a_query_fills_databases_by_the_accounts_of_sources(
+    lake: LakeClient, postgres_url: str, mariadb_url: str
+) -> None:
+    lake.source("shop", "postgresql", **{**config_of(postgres_url), "password": "not asked for"})
+    lake.source("mall", "mysql", **config_of(mariadb_url))
+    config = {"class_name": "database_config", "table_name": "of_query", "write_mode": "upsert", "key_columns": ["id"]}
+    outputs = [{"type": "jdbc", "config": {**config, "source": each}} for each in ("shop", "mall")]
+    for name, last in (("one", 3), ("other", 5)):
+        query = f"select id, concat('{name} ', id) as name from range({last - 3}, {last})"
+        ended = lake.run(lake.create("sql_job", query_info=sql(query, *outputs)))
+        assert (ended["job_status"], ended["stats"]["rows_written"]) == ("Finished", 6), ended
+    statement = "SELECT id, name FROM of_query ORDER BY id"
+    rows = [(0, "one 0"), (1, "one 1"), (2, "other 2"), (3, "other 3"), (4, "other 4")]
+    assert (asked(postgres_url, statement), asked_mariadb(mariadb_url, statement)) == (rows, rows)
 
 
 def test_a_query_killed_while_it_writes_to_hdfs_and_clickhouse_leaves_nothing_there(

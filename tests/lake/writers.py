@@ -55,7 +55,7 @@ class Writers:
 
     def __init__(self, python: Path, folder: Path) -> None:
         self._path = folder / "writers.sock"
-        self._mother = subprocess.Popen([python, Path(__file__).with_name("writing.py"), self._path])
+        self._mother = subprocess.Popen([python, Path(__file__).with_name("writing.py"), self._path], cwd=folder)
         wait_until(self._path.exists, "the writers")
 
     def take(self) -> Writer:

@@ -84,6 +84,21 @@ async def test_what_was_pruned_holds_nothing(world: World) -> None:
     assert await take(world, second, ORDERS) is None
 
 
+async def test_locks_that_nobody_has_asked_for_in_a_long_while_are_pruned(world: World) -> None:
+    first, second = await claimed(world, "first"), await claimed(world, "second")
+    await take(world, first, ORDERS)
+    await take(world, second, PEOPLE)
+    await world.begin(first)
+    await world.end(first)
+    assert await world.database.write(lake_locks.prune, keep_seconds=60) == 0
+    world.pass_time(61)
+    assert await world.database.write(lake_locks.prune, keep_seconds=60) == 1
+    third = await claimed(world, "third")
+    assert await take(world, third, PEOPLE) == f"job second is writing to {PEOPLE}"
+    assert await take(world, third, ORDERS) is None
+    assert await world.database.write(lake_locks.prune, keep_seconds=60) == 0
+
+
 async def test_only_who_holds_its_attempt_takes_a_lock(world: World) -> None:
     first = await claimed(world, "first")
     with pytest.raises(NotAllowed, match="not held"):

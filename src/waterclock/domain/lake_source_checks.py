@@ -71,6 +71,8 @@ def secret(field: str, value: object) -> None:
         raise InvalidInput("must be text", field=field)
     if value == MASK or refers(value):
         return
+    if not value:
+        raise InvalidInput("is empty: leave it out where there is none", field=field)
     try:
         check_secret_value(value)
     except InvalidInput as problem:

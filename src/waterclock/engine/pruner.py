@@ -10,6 +10,7 @@ from typing import Final
 
 from waterclock.runners.log_store import LogStore
 from waterclock.stores.base import Database
+from waterclock.stores.ops import lake_locks
 from waterclock.stores.ops.audit import prune_audit
 from waterclock.stores.ops.chain_pruning import prune_chain_runs
 from waterclock.stores.ops.library_reading import has_server
@@ -19,6 +20,7 @@ from waterclock.stores.ops.repeats import prune_calls
 
 DAY_SECONDS: Final = 86_400.0
 KEEP_MOVES_DAYS: Final = 7.0
+KEEP_LOCKS_DAYS: Final = 7.0
 REST_SECONDS: Final = 600.0
 BREATH_SECONDS: Final = 0.05  # between two pages: others want to write, too
 NO_TAGS: Final[Mapping[str, float]] = {}
@@ -61,7 +63,8 @@ class Pruner:
         calls = await self._database.write(prune_audit, keep_seconds=self._audit_keep_seconds)
         repeats = await self._database.write(prune_calls)
         messages = await self._database.write(prune_messages, keep_seconds=self._keep_seconds)
-        if pruned.runs or flow_runs or chain_runs.runs or calls or repeats or messages:
+        locks = await self._database.write(lake_locks.prune, keep_seconds=KEEP_LOCKS_DAYS * DAY_SECONDS)
+        if pruned.runs or flow_runs or chain_runs.runs or calls or repeats or messages or locks:
             return BREATH_SECONDS
         await self._database.write(
             prune_ledger, keep_seconds=self._keep_seconds, keep_moves_seconds=KEEP_MOVES_DAYS * DAY_SECONDS

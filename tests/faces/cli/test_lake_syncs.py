@@ -88,6 +88,10 @@ async def test_a_sync_is_made_for_one_table_or_for_each(wc: CommandLine, server:
 
 
 WRONG: tuple[tuple[tuple[str, ...], str], ...] = (
+    (
+        ("--table", "a"),
+        "say where the rows go: --to parquet:file:///PATH, or --into TABLE of the store in the settings",
+    ),
     ((), "give one of --table, --query, --endpoint, --path and --spreadsheet"),
     (("--table", "a", "--path", "b"), "give one of --table, --query, --endpoint, --path and --spreadsheet"),
     (("--table", "a", "--to", "postgresql:orders"), "--to postgresql:orders: must be postgresql:SOURCE:TABLE"),

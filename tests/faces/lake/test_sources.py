@@ -64,6 +64,7 @@ async def test_what_is_wrong_with_a_source_is_named(lake: httpx.AsyncClient) -> 
         ({"config": None}, "config: is required"),
         ({"config": {**CONFIG, "port": 0}}, "config.port: must be a whole number"),
         ({"config": {**CONFIG, "pwd": "hunter22"}}, "config.pwd: unknown field"),
+        ({"config": {**CONFIG, "password": ""}}, "config.password: is empty: leave it out where there is none"),
         ({"config": {**CONFIG, "password": HIDDEN}}, "config.password: there is nothing stored"),
     ):
         said = refused(await lake.post("/lake/source/create", json={**SHOP, "name": "x", **changed}))

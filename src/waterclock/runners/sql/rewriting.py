@@ -1,9 +1,11 @@
 """An upsert into a folder of Parquet: what is there without the keys that come, and the new rows, written anew.
 
 Files cannot be changed in their middle: every upsert reads and writes all that is there. It is done by DuckDB on this
-machine's disk, in bounded memory; what a killed run leaves lies in the folder that it ran in, and goes with that.
+machine's disk, in bounded memory; what a killed run leaves lies in the room of its query or in the folder that it ran
+in, and goes with that.
 """
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -124,7 +126,8 @@ class RewrittenParquet:
             raise OutputFailed(
                 f"{self.where}: an upsert into Parquet needs DuckDB in the interpreter that runs it (sync.python)"
             ) from None
-        self._work = Path(tempfile.mkdtemp(prefix=".waterclock-upsert-", dir=".")).absolute()
+        room = os.environ.get("TMPDIR", ".")  # only queries have one of their own: see forks.py
+        self._work = Path(tempfile.mkdtemp(prefix=".waterclock-upsert-", dir=room)).absolute()
         self._connection = duckdb.connect(str(self._work / "fresh.duckdb"), config=_SETTINGS)
 
     def _clear(self) -> None:

@@ -1,20 +1,22 @@
 """Who writes to a destination: an attempt, for as long as it lives, docs/decisions/0009.
 
 A lock is never given back: whoever comes after its attempt has ended, or was pruned, takes it over. An attempt whose
-worker was lost is decided when its processes are dead, and not before: until then it holds.
+worker was lost is decided when its processes are dead, and not before: until then it holds. Locks that nobody has asked
+for in a long while are pruned.
 """
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from waterclock.domain.errors import NotAllowed
-from waterclock.domain.moment import Moment
+from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import LIVE
 from waterclock.stores.base import Row, Tx
 
 LONGEST_DESTINATION: Final = 1_000
 LONGEST_REASON: Final = 255
+PAGE: Final = 500
 
 
 async def take(tx: Tx, *, attempt_id: int, fence: int, destinations: Collection[str]) -> str | None:
@@ -32,6 +34,20 @@ async def take(tx: Tx, *, attempt_id: int, fence: int, destinations: Collection[
         await tx.run("take_lake_locks", {**mine, "names": [row["name"] for row in rows]})
     await _explain(tx, asking, reason, now)
     return reason
+
+
+async def prune(tx: Tx, *, keep_seconds: float) -> int:
+    """One page of those that were taken longer ago, and whose attempt is over; how many.
+
+    Whoever comes for one that goes makes it anew.
+    """
+    before = await tx.now() - seconds(keep_seconds)
+    rows = await tx.fetch("unused_lake_locks", {"before": before, "limit": PAGE})
+    living = await _living(tx, rows) if rows else {}
+    names = [row["name"] for row in rows if row["attempt_id"] not in living]
+    if names:
+        await tx.run("delete_lake_locks", {"names": names})
+    return len(names)
 
 
 def name_of(org_id: int, destination: str) -> str:
@@ -57,12 +73,18 @@ async def _locked(tx: Tx, org_id: int, destinations: Collection[str], now: Momen
 
 
 async def _held(tx: Tx, rows: Sequence[Row]) -> str | None:
-    keys = {"ids": sorted({row["attempt_id"] for row in rows}), "run_ats": sorted({row["run_at"] for row in rows})}
-    living = {row["id"]: row["job_name"] for row in await tx.fetch("living_attempts", {**keys, "live": sorted(LIVE)})}
+    living = await _living(tx, rows)
     held = next((row for row in rows if row["attempt_id"] in living), None)
     if held is None:
         return None
     return f"job {living[held['attempt_id']]} is writing to {held['destination']}"[:LONGEST_REASON]
+
+
+async def _living(tx: Tx, rows: Sequence[Row]) -> Mapping[int, str]:
+    """Of the attempts that took these, those that have not ended, with the names of their jobs."""
+    keys = {"ids": sorted({row["attempt_id"] for row in rows}), "run_ats": sorted({row["run_at"] for row in rows})}
+    found = await tx.fetch("living_attempts", {**keys, "live": sorted(LIVE)})
+    return {row["id"]: row["job_name"] for row in found}
 
 
 async def _explain(tx: Tx, asking: Row, reason: str | None, now: Moment) -> None:

@@ -10,6 +10,13 @@ VALUES (:name, :org_id, :destination, 0, 0, :now) ON CONFLICT (name) DO NOTHING
 -- name: take_lake_locks
 UPDATE lake_locks SET attempt_id = :attempt_id, run_at = :run_at, taken_at = :now WHERE name IN :names
 
+-- name: unused_lake_locks
+-- Taken, or made for somebody who had to wait, longer ago than this; the attempt of each may live still.
+SELECT name, attempt_id, run_at FROM lake_locks WHERE taken_at < :before ORDER BY name LIMIT :limit {skip_locked}
+
+-- name: delete_lake_locks
+DELETE FROM lake_locks WHERE name IN :names
+
 -- name: living_attempts
 -- Those of these that have not ended, with the names of their jobs.
 SELECT a.id, r.job_name FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at

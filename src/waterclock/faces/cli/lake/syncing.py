@@ -65,9 +65,12 @@ def sync(client: Client, name: str, follows: bool, places: tuple[str, ...], **gi
     task |= taken(given, "on_bad_line", "dest_database_name", "dest_table_name", "sheet", "records", "format")
     task |= {"destinations": [_destination(each) for each in places]} if places else {}
     task |= dict(_field(each) for each in given.pop("others"))
+    is_many = len(tables) > 1 or ALL in tables
+    if not is_many and not {"destinations", "dest_table_name"} & task.keys():
+        raise Refused("say where the rows go: --to parquet:file:///PATH, or --into TABLE of the store in the settings")
     is_dry, to_json = given.pop("dry_run"), given.pop("as_json")
     job = job_of(name, task.pop("class_name"), task, given)
-    if len(tables) > 1 or ALL in tables:
+    if is_many:
         _make_many(client, job, tables, is_dry=is_dry, to_json=to_json, follows=follows)
     elif is_dry:
         print_json({"job": job})
