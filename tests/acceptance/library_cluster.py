@@ -116,9 +116,10 @@ class Cluster:
         """Nothing will fire any more, and all that fired has ended."""
         (left,) = self.ask(
             "SELECT (SELECT COUNT(*) FROM triggers WHERE next_fire_at IS NOT NULL) AS triggers,"
-            f" (SELECT COUNT(*) FROM runs WHERE state NOT IN ({FINAL})) AS runs"
+            f" (SELECT COUNT(*) FROM runs WHERE state NOT IN ({FINAL})) AS runs,"
+            " (SELECT COUNT(*) FROM bundles) AS bundles"
         )
-        return left == {"triggers": 0, "runs": 0}
+        return left == {"triggers": 0, "runs": 0, "bundles": 0}
 
     def ledger(self, due: Mapping[str, Sequence[Moment]]) -> Ledger:
         return Ledger(

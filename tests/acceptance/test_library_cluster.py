@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 import asyncpg
 import pytest
 
-from tests.acceptance.library_cluster import cluster
+from tests.acceptance.library_cluster import Cluster, Process, cluster
 from tests.acceptance.library_ledger import faults_of
 from tests.acceptance.server import until
 from waterclock import clock
@@ -22,6 +22,8 @@ EVERY_SECONDS: Final = 5
 SLOTS: Final = 20  # in which they fire: 25 of them every 0.25 s
 RETRIES: Final = 2  # of every other job
 CHAOS_SECONDS: Final = 20
+ONE_SHOTS: Final = 2_000
+BURSTS: Final = 10
 KILL_SECONDS: Final = 3
 
 
@@ -47,14 +49,31 @@ def test_each_run_of_500_jobs_is_run_once_while_a_process_is_killed_every_3_s(
                 until(lambda: programs.is_in_a_job(living[0]), "it runs no job")
             programs.kill(living.pop(0))
             living.append(programs.start(*jobs if number * KILL_SECONDS < CHAOS_SECONDS // 2 else ()))
-        until(programs.is_quiet, "a run has not ended", pause=0.2)
+        _end_in_order(programs, living, due)
+
+
+@pytest.mark.chaos
+def test_each_of_2000_one_shots_is_run_once_while_a_process_is_killed_in_every_second_burst(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    """Calls that end at once, so that their processes die with bundles of them in every state."""
+    with cluster(tmp_path, postgres_url) as programs:
+        begin = clock.wall_us() + 10 * SECOND
+        due = {f"j{number}": [begin + number % BURSTS * SECOND] for number in range(ONE_SHOTS)}
+        jobs = [
+            programs.job(work, retries=RETRIES * (number // BURSTS % 2), trigger="date", run_date=to_iso(due[work][0]))
+            for number, work in enumerate(due)
+        ]
+        living = [programs.start(*jobs), programs.start(), programs.start()]
         for process in living:
             process.await_ready()
-            process.stop()
-        ledger = programs.ledger(due)
-        assert faults_of(ledger) == []
-        assert any(each.is_lost for each in ledger.tries), "nothing was under way when processes were killed"
-        assert programs.errors() == []
+        for number in range(0, BURSTS, 2):
+            _reach(begin + number * SECOND)
+            so_far = len(programs.lines())
+            until(lambda so_far=so_far: len(programs.lines()) > so_far, "nothing runs", pause=0)  # type: ignore[misc]
+            programs.kill(living.pop(0))
+            living.append(programs.start())
+        _end_in_order(programs, living, due)
 
 
 def test_what_a_killed_process_ran_is_tried_again_and_a_paused_one_comes_too_late_to_end_its_run(
@@ -106,6 +125,18 @@ def test_a_process_that_is_killed_in_the_middle_of_a_fire_leaves_all_of_it_to_an
         assert faults_of(programs.ledger(due)) == []
         assert not any(each.is_lost for each in programs.tries())
         assert programs.errors() == []
+
+
+def _end_in_order(programs: Cluster, living: Sequence[Process], due: Mapping[str, Sequence[Moment]]) -> None:
+    """Once all is quiet: what is in the store is what was due, and what ran."""
+    until(programs.is_quiet, "a run has not ended", pause=0.2)
+    for process in living:
+        process.await_ready()
+        process.stop()
+    ledger = programs.ledger(due)
+    assert faults_of(ledger) == []
+    assert any(each.is_lost for each in ledger.tries), "nothing was under way when processes were killed"
+    assert programs.errors() == []
 
 
 def _instants(begin: Moment, number: int) -> list[Moment]:

@@ -12,7 +12,7 @@ from waterclock.domain.claim import Claimant, Claims
 from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
-from waterclock.engine.recorder import Recorder
+from waterclock.engine.recorder import WAIT_SECONDS, Recorder
 from waterclock.engine.watcher import Watcher
 from waterclock.engine.work import StoreWork
 from waterclock.stores.ops.messages import list_messages
@@ -258,6 +258,39 @@ async def test_the_recorder_keeps_what_the_store_did_not_take() -> None:
     await recorder.tick()
     assert stored == [7]
     assert recorder.idle
+
+
+async def test_ends_wait_a_moment_while_something_is_more_urgent(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, urgent, stored = [100.0], [True], list[int]()
+    monkeypatch.setattr(clock, "monotonic", lambda: now[0])
+
+    class Willing(StoreWork):
+        def __init__(self) -> None: ...
+
+        async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+            return frozenset()
+
+    async def keep(ids: Collection[int]) -> None:
+        stored.extend(ids)
+
+    recorder = Recorder(Willing(), stored=keep, lost=keep, urgent=lambda: urgent[0])
+
+    recorder.ended(Outcome(attempt_id=1, fence=1, state=RunState.SUCCEEDED))
+    assert 0 < await recorder.tick() <= WAIT_SECONDS  # it looks again soon
+    assert stored == []
+    now[0] += WAIT_SECONDS  # it is still urgent, and they have waited long enough
+    await recorder.tick()
+    assert stored == [1]
+
+    recorder.ended(Outcome(attempt_id=2, fence=1, state=RunState.SUCCEEDED))
+    recorder.begun(Beginning(attempt_id=3, fence=1))  # what runs for long is to be seen
+    await recorder.tick()
+    assert stored == [1, 2]
+
+    recorder.ended(Outcome(attempt_id=4, fence=1, state=RunState.SUCCEEDED))
+    urgent[0] = False
+    await recorder.tick()
+    assert stored == [1, 2, 4]
 
 
 async def _fail() -> None:

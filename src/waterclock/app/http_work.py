@@ -13,7 +13,7 @@ from waterclock.domain.claim import Claimant, Claimed, Claims
 from waterclock.domain.errors import NotSent, ServerLost, Unavailable, WaterclockError
 from waterclock.domain.masking import Masks
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.outcome import Beginning, Lone, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.run import Attempt
 from waterclock.faces.work_messages import (
@@ -161,6 +161,9 @@ class HttpWork:
             asked = Tell(host=self._host, reports=some)
             taken.update((await self._line.ask("/report", asked, Attempts, unknown=all_of_them)).attempt_ids)
         return frozenset(taken)
+
+    async def unbundle(self, runs: Collection[Lone]) -> None:
+        """What comes over HTTP was claimed: it has its rows."""
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]:
         asked = Renew(host=self._host, held=tuple(held), ttl_seconds=ttl_seconds)

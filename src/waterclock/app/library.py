@@ -26,8 +26,8 @@ from waterclock.stores.base import Database, Topic
 LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
 ENOUGH: Final = 400  # room for a batch that is worth a transaction
-GLANCE_SECONDS: Final = 0.005
-GLANCES: Final = 5  # without any progress: the calls are long, and nobody waits for them
+GLANCE_SECONDS: Final = 0.001
+GLANCES: Final = 25  # without any progress: the calls are long, and nobody waits for them
 
 
 class LibraryTaking:
@@ -65,6 +65,7 @@ class LibraryTaking:
             if mine:
                 await worker.launch(mine, asked_at)
         if left:  # their executor was removed meanwhile
+            await self._work.unbundle([each.lone for each in left if each.lone])
             await self._work.release(self._node, [each.attempt.id for each in left])
 
     async def give_back(self) -> None:
@@ -81,6 +82,10 @@ class PausableTicker:
     def __init__(self, ticker: Ticker, *, paused: bool) -> None:
         self._ticker = ticker
         self.paused = paused
+
+    @property
+    def in_backlog(self) -> bool:
+        return self._ticker.in_backlog and not self.paused
 
     async def tick(self) -> float:
         return LONG_REST_SECONDS if self.paused else await self._ticker.tick()
@@ -167,6 +172,7 @@ class StoreEngine:
             scheduler=self._node_id,
             alias=alias,
             executor=executor,
+            urgent=lambda: self._ticker.in_backlog,
         )
         self._workers[alias] = worker
         await worker.open()

@@ -7,7 +7,7 @@ import logging
 import os
 import socket
 import uuid
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,7 +37,7 @@ from waterclock.stores.ops.nodes import Node as NodeRecord
 
 log: Final = logging.getLogger("waterclock.scheduler")
 
-MOST_UNWRITTEN: Final = 2_000
+MOST_UNWRITTEN: Final = 5_000
 AGAIN_SECONDS: Final = 0.5
 
 
@@ -76,6 +76,7 @@ class LibraryWorker:
         scheduler: str,
         alias: str,
         executor: BaseExecutor,
+        urgent: Callable[[], bool],
     ) -> None:
         self._database = database
         self._telling = telling
@@ -97,6 +98,7 @@ class LibraryWorker:
             {CALLABLE: self._runner, "": self._runner},
             ttl_seconds=options.lease_seconds,
             freed=self._freed,
+            urgent=urgent,
         )
         self._dispatcher = Dispatcher(
             work,
@@ -143,6 +145,7 @@ class LibraryWorker:
         await self._node.stop()
 
     def room(self) -> int:
+        self._dispatcher.slots = self._pace.measured(self._runner.ended)
         return 0 if self._is_closing else self._dispatcher.slots - self._occupied()
 
     def _occupied(self) -> int:

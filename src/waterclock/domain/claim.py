@@ -37,9 +37,12 @@ class Taker:
     ttl_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Claimed:
-    """An attempt that is ours until its lease ends, and the version of the job that it runs."""
+    """An attempt that is ours until its lease ends, and the version of the job that it runs.
+
+    Not frozen, as `Attempt` is not.
+    """
 
     attempt: Attempt
     spec: JobSpec

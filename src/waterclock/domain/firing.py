@@ -1,7 +1,7 @@
 """One due instant of a trigger becomes runs: which start, which wait, which are skipped, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from waterclock.domain.admission import Admission, Tally, admit
@@ -80,31 +80,21 @@ def _plan(
     has_next: bool,
     in_turn: bool,
 ) -> PlannedRun:
-    def run(state: RunState, reason: WaitReason | None = None, message: str | None = None) -> PlannedRun:
-        return PlannedRun(
-            action_no=number,
-            action=action,
-            job=job,
-            state=state,
-            wait_reason=reason,
-            message=message,
-            has_next=has_next,
-        )
-
     job = jobs.get(action.name) if action.target is Target.JOB else None
+    run = PlannedRun(action_no=number, action=action, job=job, state=RunState.STARTING, has_next=has_next)
     if action.target is Target.CRAWLER:
-        return run(RunState.SKIPPED, message=f"crawler {action.name!r} is kept but never run here")
+        return replace(run, state=RunState.SKIPPED, message=f"crawler {action.name!r} is kept but never run here")
     if job is None:
-        return run(RunState.ERROR, message=f"job {action.name!r} does not exist any more")
+        return replace(run, state=RunState.ERROR, message=f"job {action.name!r} does not exist any more")
     tally = tallies[job.id]
     admission = admit(job.spec, tally, in_turn=in_turn)
     if admission is Admission.REFUSE:
         over = f"job {job.name!r} already has its {job.spec.max_concurrent} concurrent run(s)"
-        return run(RunState.SKIPPED if rules.over_cap is OverCap.SKIP else RunState.FAILED, message=over)
+        return replace(run, state=RunState.SKIPPED if rules.over_cap is OverCap.SKIP else RunState.FAILED, message=over)
     tally.live += 1
     if wait:
-        return run(RunState.WAITING, WaitReason.ACTION)
+        return replace(run, state=RunState.WAITING, wait_reason=WaitReason.ACTION)
     if admission is Admission.WAIT:
-        return run(RunState.WAITING, WaitReason.SLOT)
+        return replace(run, state=RunState.WAITING, wait_reason=WaitReason.SLOT)
     tally.active += 1
-    return run(RunState.STARTING)
+    return run

@@ -32,8 +32,10 @@ class JobSpec:
     call: object = None  # of a callable of the library, or a lake job: what to do, as that face keeps it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Job:
+    """Nobody changes one; it is not frozen because a burst makes thousands, and that would take twice as long."""
+
     id: int
     org_id: int
     namespace: str

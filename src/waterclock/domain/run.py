@@ -84,16 +84,16 @@ class Attempt:
     host: str | None
     lease_until: Moment | None
     due_at: Moment
-    pid: int | None
-    exit_code: int | None
-    exit_signal: int | None
-    cpu_us: int | None
-    peak_rss_bytes: int | None
-    message: str | None
-    log_path: str | None
+    pid: int | None = None
+    exit_code: int | None = None
+    exit_signal: int | None = None
+    cpu_us: int | None = None
+    peak_rss_bytes: int | None = None
+    message: str | None = None
+    log_path: str | None = None
     created_at: Moment
-    started_at: Moment | None
-    ended_at: Moment | None
+    started_at: Moment | None = None
+    ended_at: Moment | None = None
     updated_at: Moment
     # of its run
     job_id: int | None
@@ -104,9 +104,9 @@ class Attempt:
     requested_by: str
     trigger_id: int | None
     trigger_name: str | None
-    previous_wire_id: str | None
-    wait_reason: str | None
-    phase: str | None
+    previous_wire_id: str | None = None
+    wait_reason: str | None = None
+    phase: str | None = None
     attempts: int  # how many the run has so far
     timeout_seconds: int | None
     role: str = ""  # main or bkp, where it matters which of them runs it

@@ -61,8 +61,10 @@ class FireRules:
     drop_exhausted: bool = False  # a trigger that has fired for the last time goes, and its job with it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Action:
+    """Not frozen, as `Job` is not."""
+
     target: Target
     name: str
     arguments: Mapping[str, str] = field(default_factory=dict)

@@ -40,8 +40,9 @@ class Attempts:
         ttl_seconds: float,
         freed: Callable[[], None],
         ships_logs: bool = False,
+        urgent: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go)
+        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go, urgent=urgent)
         self._work = work
         self._claimant = claimant
         self._preparation = preparation
@@ -174,6 +175,7 @@ class Attempts:
                 state=RunState.FAILED,
                 message=message,
                 verdict=flights.verdict_on(claimed, problem),
+                lone=claimed.lone,
             )
         )
 
@@ -185,6 +187,7 @@ class Attempts:
         for attempt_id in attempt_ids:
             if flight := self._flights.get(attempt_id):
                 by_node.setdefault(flight.claimed.attempt.node or self._claimant.node, []).append(attempt_id)
+        await self._unbundle(attempt_ids)
         for node, ours in by_node.items():
             await self._work.release(node, ours)
             for attempt_id in ours:
@@ -207,6 +210,7 @@ class Attempts:
                     fence=flight.claimed.attempt.fence,
                     state=RunState.STOPPED,
                     message="stopped before it started",
+                    lone=flight.claimed.lone,
                 )
             )
 
@@ -220,6 +224,7 @@ class Attempts:
         }
         if not held:
             return
+        await self._unbundle(held)
         asked_at = clock.monotonic()
         ours = await self._work.renew(list(held.items()), self._ttl_seconds)
         for attempt_id in held:
@@ -228,6 +233,10 @@ class Attempts:
                 flight.leased_until = asked_at + self._ttl_seconds
             elif flight:
                 await self.stop([attempt_id])
+
+    async def _unbundle(self, attempt_ids: Collection[int]) -> None:
+        flights = [flight for each in attempt_ids if (flight := self._flights.get(each))]
+        await self._work.unbundle([flight.claimed.lone for flight in flights if flight.claimed.lone])
 
     # Following
 
@@ -253,7 +262,8 @@ class Attempts:
                 pid=event.pid,
                 pid_started_at=event.pid_started_at,
                 log_path=self._log_place(flight) if flight else None,
-            )
+            ),
+            flight.claimed.lone if flight else None,
         )
 
     def _log_place(self, flight: Flight) -> str | None:

@@ -63,6 +63,11 @@ class Ticker:
         self._unsure = False  # a fire was sent and not answered: it may have been made
         self._abreast = 1
 
+    @property
+    def in_backlog(self) -> bool:
+        """More was due than one batch holds: everything that is still to be fired is late."""
+        return self._abreast > 1
+
     async def tick(self) -> float:
         """One batch; in a backlog several, side by side, so that nobody waits for the other's answer."""
         if self._unsure and self._taking:

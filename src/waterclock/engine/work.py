@@ -4,11 +4,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
-from waterclock.domain.outcome import Beginning, Outcome
+from waterclock.domain.outcome import Beginning, Lone, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Database, Topic
-from waterclock.stores.ops import claiming, lake_locks, progressing, recording
+from waterclock.stores.ops import claiming, lake_locks, progressing, recording, unbundling
+from waterclock.stores.ops.bundle import call_of
+from waterclock.stores.ops.bundle_ends import written
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.lone_ends import Contested
 
@@ -28,6 +30,10 @@ class Work(Protocol):
 
     async def report(self, reports: Sequence[Report]) -> frozenset[int]:
         """How far they have come; those that need not be said again."""
+        ...
+
+    async def unbundle(self, runs: Collection[Lone]) -> None:
+        """Rows for those that have none of their own yet: before anything but a success becomes of them."""
         ...
 
     async def renew(self, held: Sequence[tuple[int, int]], ttl_seconds: float) -> frozenset[int]: ...
@@ -64,9 +70,11 @@ class StoreWork:
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
         try:
-            return await self._record(beginnings, outcomes)
+            lost = await self._record(beginnings, outcomes)
         except Contested:
-            return await self._record(beginnings, outcomes, carefully=True)
+            lost = await self._record(beginnings, outcomes, carefully=True)
+        written(outcome.lone for outcome in outcomes)
+        return lost
 
     async def _record(
         self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome], *, carefully: bool = False
@@ -79,6 +87,11 @@ class StoreWork:
             alone=self._alone,
             carefully=carefully,
         )
+
+    async def unbundle(self, runs: Collection[Lone]) -> None:
+        if calls := [call for run in runs if (call := call_of(run))]:
+            await self._database.write(unbundling.unbundle, calls=calls)
+        written(runs)
 
     async def report(self, reports: Sequence[Report]) -> frozenset[int]:
         return await self._database.write(progressing.report, reports=reports)

@@ -211,9 +211,9 @@ class Abandoned(Exception):
 
 
 def _meaning(call: CallProgram, done: Done) -> tuple[RunState, str | None]:
+    if done.how is How.RETURNED:
+        return RunState.SUCCEEDED, None
     match done.how:
-        case How.RETURNED:
-            return RunState.SUCCEEDED, None
         case How.KILLED if call.end is End.TIMEOUT:
             late = f"did not end within {call.timeout_seconds:g} s"
             return RunState.TIMEOUT, f"{late}; {done.error}" if done.error else late

@@ -27,7 +27,8 @@ from waterclock.stores.base import Kind, Tx
 from waterclock.stores.ops.flow_rows import fired_text
 from waterclock.stores.ops.jobs import JobsByPlace
 from waterclock.stores.ops.moves import Moves
-from waterclock.stores.ops.newruns import NewRun, insert_runs
+from waterclock.stores.ops.new_run import NewRun
+from waterclock.stores.ops.newruns import insert_runs
 
 
 @dataclass(slots=True)

@@ -19,6 +19,7 @@ from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.placing import live_workers
 from waterclock.stores.ops.reach import lock_reach
 from waterclock.stores.ops.rows import attempt_of, spec_of
+from waterclock.stores.ops.unbundling import unpack_lost, unpack_of_node
 
 MOST_COUNTED: Final = 10_000  # attempts that wait; who finds as many has enough to do
 
@@ -86,6 +87,7 @@ async def give_back(tx: Tx, *, claimant: Claimant, besides: Collection[int]) -> 
 
     Only the claimant's own queues: another dispatcher of the same node may be in the middle of a claim.
     """
+    await unpack_of_node(tx, node=claimant.node)
     key = {"host": claimant.host, "node": claimant.node, "queues": claimant.queues}
     ids = [row["id"] for row in await tx.fetch("unstarted_of_node", key) if row["id"] not in besides]
     if ids:
@@ -167,6 +169,7 @@ async def rescue(
     `namespace`: of this one alone; whoever knows the rules of others decides theirs.
     """
     horizon = await tx.now() - seconds(margin_seconds)
+    await unpack_lost(tx, horizon=horizon, namespace=namespace)
     ids = [row["id"] for row in await _lost_attempts(tx, namespace, {"horizon": horizon, "limit": limit})]
     if not ids:
         return frozenset()

@@ -24,7 +24,7 @@ from waterclock.stores.ops.following import follow
 from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.marking import is_unclaimed, mark_stopping
 from waterclock.stores.ops.moves import Moves
-from waterclock.stores.ops.newruns import taken_by
+from waterclock.stores.ops.new_run import taken_by
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
 from waterclock.stores.ops.trying_again import Probes, probes_of, what_follows

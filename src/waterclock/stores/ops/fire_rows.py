@@ -12,7 +12,7 @@ from waterclock.domain.run import RunState
 from waterclock.domain.schedule import Schedule
 from waterclock.domain.trigger import FireOutcome
 from waterclock.stores.base import Row
-from waterclock.stores.ops.newruns import NewRun
+from waterclock.stores.ops.new_run import NewRun
 
 LONGEST_REASON: Final = 1_000
 MOST_TOLD: Final = 100  # instants of one span

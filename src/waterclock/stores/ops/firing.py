@@ -33,7 +33,8 @@ from waterclock.stores.ops.fire_rows import (
 from waterclock.stores.ops.flow_rows import flow_of
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, insert_flow_runs, job_names_of
 from waterclock.stores.ops.jobs import JobsByPlace, Place, hold_jobs, job_ids_by_names, jobs_by_ids, tallies
-from waterclock.stores.ops.newruns import NewRun, insert_runs_with_moves
+from waterclock.stores.ops.new_run import NewRun
+from waterclock.stores.ops.newruns import insert_runs_with_moves
 from waterclock.stores.ops.roles import living_roles
 from waterclock.stores.ops.rows import job_to_start, misfire_of, schedule_of
 from waterclock.stores.ops.trigger_reading import actions_of

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
+from waterclock.domain.errors import AlreadyExists
 from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone, Outcome
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Tx
+from waterclock.stores.ops.bundle import call_of
+from waterclock.stores.ops.bundle_ends import ended, hold
 from waterclock.stores.ops.ending import attempt_end
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import storable
@@ -22,7 +25,10 @@ def is_lone(outcome: Outcome) -> bool:
 async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """All of them, or `Contested`."""
     known = sorted(((each, each.lone) for each in outcomes), key=lambda pair: pair[0].attempt_id)
-    runs = [(outcome, lone) for outcome, lone in known if lone is not None]
+    calls = [(call, outcome) for outcome, lone in known if (call := call_of(lone))]
+    runs = [(outcome, lone) for outcome, lone in known if lone is not None and call_of(lone) is None]
+    if {call.bundle.id for call, _ in calls} != await hold(tx, [call for call, _ in calls]):
+        raise Contested  # somebody has taken one apart
     await _hold_jobs(tx, [lone for _, lone in runs])
     now, moves = await tx.now(), Moves()
     for outcome, lone in runs:
@@ -36,7 +42,11 @@ async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     if await tx.run_many("end_attempt", attempts) != len(attempts):
         raise Contested
     # Whoever moves a run holds its attempt, as we do now: it is as the attempt was. Nobody waits to hear of such ends.
-    await tx.run_together({"end_run": [_run_end(outcome, lone, now) for outcome, lone in runs], **moves.batch(now)})
+    rows = {"end_run": [_run_end(outcome, lone, now) for outcome, lone in runs], **ended(calls, moves, now)}
+    try:
+        await tx.run_together({**rows, **moves.batch(now)})
+    except AlreadyExists as said_before:
+        raise Contested from said_before
 
 
 async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:

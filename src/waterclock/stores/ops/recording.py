@@ -6,10 +6,12 @@ from dataclasses import replace
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Tx
+from waterclock.stores.ops.bundle import call_of
 from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.lone_ends import end_lone, is_lone
 from waterclock.stores.ops.reach import Reach, lock_jobs_alone, lock_reach
+from waterclock.stores.ops.unbundling import unbundle
 
 
 async def record(
@@ -35,6 +37,7 @@ async def record(
     if alone and not carefully and not begun and all(map(is_lone, whole)):
         await end_lone(tx, whole)
         return frozenset()
+    await unbundle(tx, calls=[call for each in whole if (call := call_of(each.lone))])
     reach = await _lock(tx, whole, rules, alone=alone) if whole else None
     lost = await begin(tx, list(begun.values())) if begun else frozenset()
     if reach:

@@ -13,7 +13,8 @@ from waterclock.domain.quota import QuotaKind
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
-from waterclock.stores.ops.newruns import Inserted, NewRun, insert_runs_with_moves
+from waterclock.stores.ops.new_run import NewRun
+from waterclock.stores.ops.newruns import Inserted, insert_runs_with_moves
 from waterclock.stores.ops.quotas import exceeded, keep_quota, run_quotas
 from waterclock.stores.ops.repeats import forget, remember
 from waterclock.stores.ops.room import Ceilings, live_runs

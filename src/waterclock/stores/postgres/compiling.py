@@ -1,7 +1,7 @@
 """Named statements as PostgreSQL takes them: `:name` becomes `$n`, a list an array, a batch of rows many arrays."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
@@ -94,7 +94,7 @@ def key_names(name: str) -> frozenset[str]:
     return frozenset(found for part in parts if part.startswith(_KEYS) for found in parameters(part))
 
 
-def varying_names(name: str, columns: Mapping[str, list[object]]) -> frozenset[str]:
+def varying_names(name: str, columns: Mapping[str, Sequence[object]]) -> frozenset[str]:
     """The parameters of a statement that are not the same in all rows, and its keys: at least one."""
     found = {each for each, column in columns.items() if column.count(column[0]) != len(column)}
     return frozenset(found | key_names(name) or list(columns)[:1])

@@ -8,6 +8,7 @@ import asyncpg
 
 from waterclock import clock
 from waterclock.domain.moment import Moment
+from waterclock.stores.alike import Alike
 from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
@@ -129,16 +130,23 @@ class PostgresSession:
         if len(rows) == 1:
             statement = compiled(name)
             return statement, [rows[0][each] for each in statement.names]
-        columns = {each: [row[each] for row in rows] for each in compiled(name).names}
+        columns, shared = _columns(compiled(name).names, rows)
         varying = varying_names(name, columns)
         statement = batched(name, await self._types(name), varying)
-        return statement, [columns[each] if each in varying else columns[each][0] for each in statement.names]
+        return statement, [columns[each] if each in varying else shared[each] for each in statement.names]
 
     async def _types(self, name: str) -> tuple[str, ...]:
         if name not in _types:
             prepared = await self._connection.prepare(compiled(name).sql, timeout=self._patience)
             _types[name] = tuple(parameter.name for parameter in prepared.get_parameters())
         return _types[name]
+
+
+def _columns(names: Sequence[str], rows: Sequence[Values]) -> tuple[Mapping[str, Sequence[object]], Values]:
+    """What may vary, and what does not: of the rest, any row's."""
+    if isinstance(rows, Alike):
+        return rows.columns(), rows[0]
+    return {each: [row[each] for row in rows] for each in names}, rows[0]
 
 
 def _count(status: str) -> int:

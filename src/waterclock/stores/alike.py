@@ -1,0 +1,33 @@
+"""Rows that share most of their values: those once, and for each row a tuple of its own."""
+
+from collections.abc import Mapping, Sequence
+from typing import overload
+
+from waterclock.stores.base import Values
+
+
+class Alike(Sequence[Values]):
+    """To whoever knows nothing of it a sequence of rows; who can send columns finds them as they are."""
+
+    def __init__(self, shared: Values, names: Sequence[str], own: Sequence[tuple[object, ...]]) -> None:
+        self.shared = shared  # may have values for `names`, too: a row's own comes first
+        self._names = names
+        self._own = own
+
+    def __len__(self) -> int:
+        return len(self._own)
+
+    @overload
+    def __getitem__(self, place: int) -> Values: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Values]: ...
+
+    def __getitem__(self, place: int | slice) -> Values | Sequence[Values]:
+        if isinstance(place, slice):
+            return Alike(self.shared, self._names, self._own[place])
+        return {**self.shared, **dict(zip(self._names, self._own[place], strict=True))}
+
+    def columns(self) -> Mapping[str, Sequence[object]]:
+        """What each row has of its own."""
+        return dict(zip(self._names, zip(*self._own, strict=True), strict=True))
