@@ -30,11 +30,13 @@ $(STAMP): requirements/dev.txt pyproject.toml tools/venv
 up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
-# A process for each core, each with servers of its own; a file's tests stay together, for they may share a server.
-SIDE_BY_SIDE := -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+# Each process has servers of its own; a file's tests stay together, for they may share a server. Tests wait for half of
+# their time: three processes on two cores took 9 minutes where two took 11. Those that kill have a core each.
+PROCESSES := $(shell n=$$(( $$(nproc) * 3 / 2 )); echo $$(( n > 4 ? 4 : n )))
+APART := --dist loadfile --no-loadscope-reorder
 test: venv ## all tests but heavy engines and minutes of chaos, with the servers that they need
 	@tools/install-mariadb
-	.venv/bin/python -m pytest -m "not heavy and not chaos" $(SIDE_BY_SIDE) $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m "not heavy and not chaos" -n $(PROCESSES) $(APART) $(PYTEST) $(TESTS)
 
 test-heavy: venv ## the tests that need heavy engines
 	@tools/lake-component java engines hadoop jersey clickhouse build >/dev/null || test "$$CI" != true
@@ -51,7 +53,7 @@ chaos: venv ## faults to survive, on real processes and stores; writes docs/chao
 chaos-short: venv ## a few of them on PostgreSQL, and the tests that kill again and again, within five minutes
 	@tools/install-mariadb
 	.venv/bin/python -m tests.chaos --short --store postgres --rounds $(ROUNDS)
-	.venv/bin/python -m pytest -m chaos $(SIDE_BY_SIDE) $(PYTEST) $(TESTS)
+	.venv/bin/python -m pytest -m chaos -n auto --maxprocesses 4 $(APART) $(PYTEST) $(TESTS)
 
 check: venv ## formatting, lint, strict types, import layers
 	.venv/bin/ruff format --check .
