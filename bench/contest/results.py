@@ -1,4 +1,4 @@
-"""What a contest came to, as a file that is read again: NAME.json beside NAME.md; README.md tells of all that are there."""
+"""What a contest came to, as a file that is read again: NAME.json in the folder of all results."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,7 @@ class Result:
 
 
 def result_of(contest: Contest, standings: Sequence[Standing], **circumstances: Any) -> Result:
-    return Result(
-        name=contest.name, title=contest.title, figures=contest.figures, standings=standings, **circumstances
-    )
+    return Result(name=contest.name, title=contest.title, figures=contest.figures, standings=standings, **circumstances)
 
 
 def write(result: Result, folder: Path) -> Path:

@@ -26,7 +26,8 @@ def compete(contest: Contest, rounds: int, say: Said = aloud) -> list[Standing]:
             began = time.monotonic()
             standing.rounds.append(None if standing.problem else _measured(contestant, standing))
             seconds = time.monotonic() - began
-            say(f"{contest.name}, round {turn + 1} of {rounds}: {contestant.name}: {_seen(contest, standing)} [{seconds:.0f} s]")
+            where = f"{contest.name}, round {turn + 1} of {rounds}"
+            say(f"{where}: {contestant.name}: {_seen(contest, standing)} [{seconds:.0f} s]")
     return list(standings.values())
 
 

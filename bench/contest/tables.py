@@ -9,11 +9,22 @@ from bench.contest.standing import Standing, best, champion, holds, ratio
 from bench.contest.wording import extent, goal, times
 
 VERDICTS = {None: "", True: "yes", False: "**no**"}
-HEAD = ("contest", "ours", "best peer", "ahead of it", "every peer (we are ahead of it by)", "limit", "goal", "holds", "load")
+HEAD = (
+    "contest",
+    "ours",
+    "best peer",
+    "ahead of it",
+    "every peer (we are ahead of it by)",
+    "limit",
+    "goal",
+    "holds",
+    "load",
+)
 ORDER = {US: 0, PEER: 1, LIMIT: 2}
 NOTE = """\
-Written by `make bench`; each row is of one run, all contestants in turns. Figures are medians of the rounds, ranges in brackets. How far we are ahead is the median of the
-rounds' own ratios, over 1 where we are better. The limit is a bare prototype's; the share behind it is how much of it we reach. The load is the machine's, of a minute, before and after.
+Written by `make bench`: each row is of one run, all contestants in turns. Figures are medians of the rounds, with
+ranges in brackets. How far we are ahead is the median of the rounds' own ratios: over 1 where we are better. The limit
+is a bare prototype's, with how much of it we reach. The load is the machine's, of a minute, before and after.
 """
 
 

@@ -90,10 +90,10 @@ def _stored(scheduler: Any) -> int:
 
 def _scheduler(url: str, options: str = "") -> Any:
     logging.disable(logging.CRITICAL)
-    stores = {"default": SQLAlchemyJobStore(url=url.replace("postgresql:", "postgresql+psycopg:") + options)} if url else {}
-    return BackgroundScheduler(
-        jobstores=stores, job_defaults={"misfire_grace_time": None}, timezone=UTC, daemon=True
+    stores = (
+        {"default": SQLAlchemyJobStore(url=url.replace("postgresql:", "postgresql+psycopg:") + options)} if url else {}
     )
+    return BackgroundScheduler(jobstores=stores, job_defaults={"misfire_grace_time": None}, timezone=UTC, daemon=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""When jobs began: noted by the no-op itself, in the memory of its process, or in a file for those of other processes."""
+"""When jobs began, noted by the no-op itself: in the memory of its process, or in a file that several share."""
 
 import os
 import struct

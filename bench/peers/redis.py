@@ -1,4 +1,4 @@
-"""A Redis of our own, Debian's: with `appendonly yes` and its default fsync, once a second; less than PostgreSQL promises."""
+"""Debian's Redis with `appendonly yes` and its default fsync, once a second: less than PostgreSQL promises."""
 
 import contextlib
 import os

@@ -1,4 +1,4 @@
-"""A peer's worker in a process of its own, as its documentation has it: the program itself again, with the word `work`."""
+"""A peer's worker in a process of its own, as its documentation has it: its program again, with the word `work`."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ READY_SECONDS = 30.0
 
 @contextlib.contextmanager
 def worker(module: str, url: str, command: Sequence[str] = ()) -> Iterator[FileMarks]:
-    """Runs until the end of the block; gives the marks of its jobs. `command` where it is not `MODULE work --url URL`."""
+    """The marks of its jobs; it runs until the end of the block. `command`: where it is not `MODULE work --url URL`."""
     with tempfile.TemporaryDirectory(prefix="bench-marks-") as folder:
         marks = FileMarks(Path(folder) / "marks")
         process = subprocess.Popen(
