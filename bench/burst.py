@@ -11,6 +11,8 @@ from bench.contest.contestant import Contest, Contestant, Figure
 from bench.contest.entrants import MEMORY, REDIS, limit, ours, peer
 from bench.harness import data_dir, report, store, waterclock
 from bench.ours.server_burst import fired
+from bench.peers import quartz
+from bench.peers.measures import PATIENCE_SECONDS
 
 NAME = "burst"
 COUNTS, QUICK = (5_000, 10_000), (300,)
@@ -44,7 +46,7 @@ def durable(count: int, *, slow: bool) -> Contest:
     """`slow`: also those who need tens of seconds; they are not asked for more than 5,000."""
     order = ("burst", "--count", str(count))
     return Contest(
-        name=f"W1-burst-{count:05}",
+        name=f"W1-burst-{count}",
         title=f"W1: {count:,} one-shot schedules due at one instant, durable store",
         figures=figures(GOAL, LATENESS_GOAL if count == COUNTS[0] else None),
         contestants=[
@@ -53,16 +55,17 @@ def durable(count: int, *, slow: bool) -> Contest:
             peer("pgqueuer", "pgqueuer", *order),
             peer("celery + redis", "celery", *order, on=REDIS),
             peer("apscheduler, memory (not durable)", "apscheduler", *order, on=MEMORY),
-            *(_slow(order) if slow else ()),
+            *(_slow(count, order) if slow else ()),
             limit("bare asyncpg", "bench.limits.postgres", *order),
         ],
     )
 
 
-def _slow(order: Sequence[str]) -> list[Contestant]:
+def _slow(count: int, order: Sequence[str]) -> list[Contestant]:
     return [
         peer("apscheduler, PostgreSQL", "apscheduler", *order),
         peer("procrastinate", "procrastinate", *order),
+        *quartz.contestants("W1", count=count, limit=PATIENCE_SECONDS),
     ]
 
 

@@ -11,6 +11,7 @@ from bench.contest.contestant import PEER, Contest, Figure
 from bench.contest.entrants import MEMORY, REDIS, entrant, limit, ours, peer
 from bench.harness import data_dir, report, spread, store
 from bench.ours.server_scripts import latencies
+from bench.peers import quartz
 
 NAME = "latency"
 COUNT, QUICK = 200, 30
@@ -30,10 +31,11 @@ def run(given: argparse.Namespace) -> None:
 
 def contests(given: argparse.Namespace) -> Sequence[Contest]:
     count = str(given.count or (QUICK if given.quick else COUNT))
-    return [callables("latency", "--count", count), in_memory("latency", "--count", count), scripts(count)]
+    return [callables(count), in_memory(count), scripts(count)]
 
 
-def callables(*order: str) -> Contest:
+def callables(count: str) -> Contest:
+    order = ("latency", "--count", count)
     return Contest(
         name="W2-callable-postgres",
         title="W2: one callable at a time, idle system, PostgreSQL: submit → first line",
@@ -44,13 +46,15 @@ def callables(*order: str) -> Contest:
             peer("procrastinate", "procrastinate", *order),
             peer("pgqueuer", "pgqueuer", *order),
             peer("celery + redis", "celery", *order, on=REDIS),
+            *quartz.contestants("W2", count=count),
             limit("bare asyncpg, in process", "bench.limits.postgres", *order),
             limit("bare asyncpg, LISTEN", "bench.limits.postgres", "notified", *order[1:]),
         ],
     )
 
 
-def in_memory(*order: str) -> Contest:
+def in_memory(count: str) -> Contest:
+    order = ("latency", "--count", count)
     return Contest(
         name="W2-callable-memory",
         title="W2: one callable at a time, idle system, in memory: submit → first line",

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 
 from bench.contest.contestant import Contest, Figure
 from bench.contest.entrants import REDIS, limit, ours, peer
+from bench.peers import quartz
+from bench.peers.measures import PATIENCE_SECONDS
 
 NAME = "submit"
 COUNT, QUICK = 5_000, 300
@@ -32,11 +34,11 @@ def one_by_one(count: int) -> Contest:
         figures=figures(1_500),
         contestants=[
             ours("waterclock", LIBRARY, *order),
-            ours("waterclock server", SERVER, *order),
             peer("apscheduler, PostgreSQL", "apscheduler", *order),
             peer("procrastinate", "procrastinate", *order),
             peer("pgqueuer", "pgqueuer", *order),
             peer("celery + redis", "celery", *order, on=REDIS),
+            *quartz.contestants("W3", count=count, limit=PATIENCE_SECONDS),
             limit("bare asyncpg", BARE, *order),
         ],
     )

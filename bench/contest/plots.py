@@ -20,6 +20,7 @@ from bench.contest.standing import Standing
 
 COLOURS = {US: "#0b6e8f", PEER: "#b9b4a9", LIMIT: "#e6c35c"}
 ROLES = {US: "Waterclock", PEER: "peers", LIMIT: "bare prototype"}
+LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
 WIDE = 20  # a ratio of the largest to the least from which bars are told apart on a logarithmic scale alone
 
 
@@ -45,7 +46,7 @@ def draw(path: Path) -> None:
     handles: list[Any] = [Patch(color=COLOURS[role], label=ROLES[role]) for role in roles]
     figure.legend(handles=handles, loc="lower right", ncols=len(handles), frameon=False, fontsize="small")
     load = f"load {result.load[0]:g} → {result.load[1]:g}"
-    told = f"{result.ran_at[:10]}, median and range of {result.rounds} rounds, {load}"
+    told = f"{result.ran_at[:10]}, median and range of {result.rounds} round(s), {load}"
     figure.text(0.01, 0.01, told, fontsize="small", color="#555555")
     figure.tight_layout(rect=(0, 0.04, 1, 1))
     for ending in ("png", "svg"):
@@ -81,7 +82,13 @@ def _panel(axis: Any, order: Sequence[Standing], figure: Figure) -> None:
         axis.set_xlim(0, most * 1.25)
     for place, (median, (_, end)) in enumerate(zip(medians, ends, strict=True)):
         axis.annotate(
-            wording.number(median), (end, place), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8
+            wording.number(median),
+            (end, place),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8,
+            bbox=LABEL,
         )
     if figure.goal is not None:
         axis.axvline(figure.goal, color="#b03a2e", linestyle="--", linewidth=1)

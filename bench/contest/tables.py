@@ -105,9 +105,14 @@ def _share(ours: Standing, limit: Standing, figure: Figure) -> str:
 
 
 def _circumstances(result: Result) -> str:
-    facts = ", ".join(f"{name} {value}" for name, value in result.machine.items() if not isinstance(value, dict))
+    facts = ", ".join(_fact(name, value) for name, value in result.machine.items())
     quick = "; quick: small counts, for trying" if result.quick else ""
-    return f"\n{result.ran_at}, {result.rounds} rounds, load {result.load[0]:g} → {result.load[1]:g}; {facts}{quick}."
+    return f"\n{result.ran_at}, {result.rounds} round(s), load {result.load[0]:g} → {result.load[1]:g}; {facts}{quick}."
+
+
+def _fact(name: str, value: object) -> str:
+    told = " ".join(f"{each} {of}" for each, of in value.items()) if isinstance(value, dict) else str(value)
+    return f"{name.replace('_', ' ')} {told}"
 
 
 def _line(words: str) -> str:

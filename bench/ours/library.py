@@ -1,8 +1,8 @@
 """The library: BackgroundScheduler with its thread pool of 10, in memory or on a store; the words of a peer's program.
 
 Its settings are its defaults, but that nothing late is dropped (`misfire_grace_time=None`). A submission is `add_job`
-without a trigger: once, at once. A job is done when its run is SUCCEEDED in the store. The schedules of a burst are
-made without waiting for the disk; they fire with fsync.
+without a trigger: once, at once; a batch is `add_jobs`. A job is done when its run is SUCCEEDED in the store. The
+schedules of a burst are made without waiting for the disk; they fire with fsync.
 """
 
 import asyncio
@@ -22,7 +22,8 @@ from waterclock.schedulers.background import BackgroundScheduler
 NOOP = "bench.peers.marks:mark"
 NO_WAIT = "?synchronous_commit=off"
 TRIAL = 80
-THREADS = 8  # that define the schedules of a burst side by side
+BATCH = 1_000
+THREADS = 8
 DONE = "SELECT count(*) FROM runs WHERE state = 'SUCCEEDED'"
 
 
@@ -63,9 +64,7 @@ def _seconds_each(scheduler: Any) -> float:
 
 
 def _define(scheduler: Any, count: int, at: float) -> None:
-    due = datetime.fromtimestamp(at, UTC)
-    with ThreadPoolExecutor(THREADS) as threads:
-        list(threads.map(lambda _: scheduler.add_job(NOOP, "date", run_date=due), range(count)))
+    _add_many(scheduler, count, BATCH, trigger="date", run_date=datetime.fromtimestamp(at, UTC))
 
 
 def latency(given: Namespace) -> Mapping[str, float]:
@@ -80,7 +79,11 @@ def submit(given: Namespace) -> Mapping[str, float]:
     scheduler = _scheduler(given.url)
     scheduler.start()
     began = time.perf_counter()
-    _submit(scheduler, given.count, given.batch)
+    if given.batch:
+        _add_many(scheduler, given.count, given.batch)
+    else:
+        for _ in range(given.count):
+            scheduler.add_job(NOOP)
     measures.wait_for(lambda: len(marks.begins), given.count)
     with asyncio.Runner() as runner:
         connection: Any = runner.run(asyncpg.connect(given.url))
@@ -91,13 +94,14 @@ def submit(given: Namespace) -> Mapping[str, float]:
     return {"jobs_per_second": given.count / seconds}
 
 
-def _submit(scheduler: Any, count: int, batch: int) -> None:
-    if batch and hasattr(scheduler, "add_jobs"):
+def _add_many(scheduler: Any, count: int, batch: int, **job: Any) -> None:
+    """In batches; by several threads where a version is measured that has none."""
+    if hasattr(scheduler, "add_jobs"):
         for part in measures.batches(count, batch):
-            scheduler.add_jobs([{"func": NOOP}] * part)
+            scheduler.add_jobs([{}] * part, func=NOOP, **job)
         return
-    for _ in range(count):
-        scheduler.add_job(NOOP)
+    with ThreadPoolExecutor(THREADS) as threads:
+        list(threads.map(lambda _: scheduler.add_job(NOOP, **job), range(count)))
 
 
 def _scheduler(url: str) -> Any:

@@ -1,7 +1,7 @@
 """The server: its engine in one process and its API in another, as `waterclock up` has them; a peer's words.
 
 `burst` and `submit` run a callable that is named in the settings, `scripts` a Python file. A submission is
-`POST /runs`, or `POST /runs/batch`, over one kept connection; a job is done when no queue has any and none has failed.
+`POST /runs/batch` over one kept connection; a job is done when no queue has any and none has failed.
 """
 
 import asyncio
@@ -37,12 +37,8 @@ def submit(given: Namespace) -> Mapping[str, float]:
         client.post("/runs", json={"job": "noop"}).raise_for_status()
         measures.wait_for(lambda: not any(_queues(client)), True)
         began = time.perf_counter()
-        if given.batch:
-            for part in measures.batches(given.count, given.batch):
-                client.post("/runs/batch", json={"runs": [{"job": "noop"}] * part}).raise_for_status()
-        else:
-            for _ in range(given.count):
-                client.post("/runs", json={"job": "noop"}).raise_for_status()
+        for part in measures.batches(given.count, given.batch or given.count):
+            client.post("/runs/batch", json={"runs": [{"job": "noop"}] * part}).raise_for_status()
         measures.wait_for(lambda: not any(_queues(client)), True, 0.02)
         seconds = time.perf_counter() - began
         if client.get("/runs", params={"state": "FAILED", "size": 1}).json()["items"]:
