@@ -23,6 +23,9 @@ def compete(contest: Contest, rounds: int, say: Said = aloud) -> list[Standing]:
     for turn in range(rounds):
         for contestant in rotated(contest.contestants, turn):
             standing = standings[contestant.name]
+            if contestant.at_most is not None and turn >= contestant.at_most:
+                standing.rounds.append(None)
+                continue
             began = time.monotonic()
             standing.rounds.append(None if standing.problem else _measured(contestant, standing))
             seconds = time.monotonic() - began
