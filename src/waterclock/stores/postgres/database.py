@@ -7,8 +7,6 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
-import asyncpg
-
 from waterclock import clock
 from waterclock.domain.errors import Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
@@ -18,6 +16,7 @@ from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.places import PostgresPlaces
+from waterclock.stores.postgres.pool import Pool, drop
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
     ANSWER_SECONDS,
@@ -70,15 +69,15 @@ class PostgresDatabase(ServerDatabase):
         self._places = PostgresPlaces(url, self._move)
         self._connections = connections
         self._me = secrets.token_hex(6)
-        self._pool: asyncpg.Pool | None = None
-        self._beside: asyncpg.Pool | None = None
+        self._pool: Pool | None = None
+        self._beside: Pool | None = None
         self._numbers = Numbers(self._draw)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
 
     async def open(self) -> None:
         try:
-            self._pool = await self._new_pool(self._connections)
-            self._beside = await self._new_pool(1)
+            self._pool = await self._opened(Pool(self._lend, self._connections))
+            self._beside = await self._opened(Pool(self._lend, 1))
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
@@ -87,7 +86,7 @@ class PostgresDatabase(ServerDatabase):
         await self._listener.close()
         for pool in (self._pool, self._beside):
             if pool is not None:
-                pool.terminate()
+                pool.close()
         self._pool = self._beside = None
 
     async def migrate(self) -> Sequence[str]:
@@ -119,59 +118,79 @@ class PostgresDatabase(ServerDatabase):
             raise Unavailable("the PostgreSQL store is closed")
         asked_at = clock.monotonic()
         try:
-            connection = await self._pool.acquire(timeout=BORROW_SECONDS)
+            connection = await self._pool.acquire()
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"no connection to PostgreSQL: {words(problem)}") from problem
         return PostgresSession(
-            self._pool,
             connection,
+            self._give_back,
             sender=self._me,
             numbers=self._numbers,
             offset_us=self.offset_us,
             asked_at=asked_at,
         )
 
+    def _give_back(self, connection: Any) -> None:
+        """Its transaction has ended, and nothing else changes a connection: there is nothing to reset."""
+        if self._pool is None:
+            drop(connection)
+            return
+        has_left = not connection.is_closed() and self._places.has_left(connection)
+        self._pool.release(connection)
+        if has_left:
+            self._pool.clear()
+
     async def _suspect(self) -> None:
         if self._pool is not None:
-            await self._pool.expire_connections()
+            self._pool.clear()
 
     async def _move(self) -> None:
         """To another server: it may not know of numbers that were drawn elsewhere."""
         self._numbers.forget()
         for pool in (self._pool, self._beside):
             if pool is not None:
-                await pool.expire_connections()
+                pool.clear()
 
     async def _draw(self, kind: Kind, count: int) -> int:
-        if self._beside is None:
+        if (beside := self._beside) is None:
             raise Unavailable("the PostgreSQL store is closed")
         try:
-            value: int = await self._beside.fetchval(DRAW, count, kind, timeout=BORROW_SECONDS)
+            connection = await beside.acquire()
         except DRIVER_ERRORS as problem:
-            await self._beside.expire_connections()
             raise meaning(problem, "numbers") from problem
+        try:
+            value: int = await connection.fetchval(DRAW, count, kind, timeout=BORROW_SECONDS)
+        except DRIVER_ERRORS as problem:
+            beside.clear()
+            raise meaning(problem, "numbers") from problem
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            beside.release(connection)
         return value
 
-    async def _new_pool(self, size: int) -> asyncpg.Pool:
-        return await asyncpg.create_pool(
-            connect=self._places.connect,
-            min_size=1,
-            max_size=size,
-            init=_lend,
-            reset=self._leave,
-            command_timeout=ANSWER_SECONDS,
-            **_HOW,
-        )
+    async def _opened(self, pool: Pool) -> Pool:
+        """With a first connection: a server that is not there is told at once."""
+        pool.release(await pool.acquire())
+        return pool
 
     async def _connect(self) -> Any:
         connection = await self._places.connect(**_HOW)
         await _prepare(connection)
         return connection
 
-    async def _leave(self, connection: Any) -> None:
-        """Its transaction has ended, and nothing else changes a connection: save the round trip of a reset."""
-        if self._places.has_left(connection):
-            await self._suspect()
+    async def _lend(self) -> Any:
+        """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
+        connection = await self._places.connect(command_timeout=ANSWER_SECONDS, **_HOW)
+        try:
+            await _prepare(connection)
+            if connection.get_server_version().major >= 17:
+                await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
+        except BaseException:
+            drop(connection)
+            raise
+        return connection
 
 
 async def _prepare(connection: Any) -> None:
@@ -186,9 +205,3 @@ async def _prepare(connection: Any) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5_000)
 
-
-async def _lend(connection: Any) -> None:
-    """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
-    await _prepare(connection)
-    if connection.get_server_version().major >= 17:
-        await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")

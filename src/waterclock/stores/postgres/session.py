@@ -1,10 +1,7 @@
 """One connection of PostgreSQL in one transaction."""
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
-
-import asyncpg
 
 from waterclock import clock
 from waterclock.domain.moment import Moment
@@ -13,6 +10,7 @@ from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.postgres.pool import drop
 from waterclock.stores.server import ANSWER_SECONDS
 
 T = TypeVar("T")
@@ -30,10 +28,17 @@ class PostgresSession:
     """Implements `Session` and `Tx`."""
 
     def __init__(
-        self, pool: asyncpg.Pool, connection: Any, *, sender: str, numbers: Numbers, offset_us: int, asked_at: float
+        self,
+        connection: Any,
+        give_back: Callable[[Any], None],
+        *,
+        sender: str,
+        numbers: Numbers,
+        offset_us: int,
+        asked_at: float,
     ) -> None:
-        self._pool = pool
         self._connection = connection
+        self._give_back = give_back
         self._sender = sender
         self._numbers = numbers
         self._offset_us = offset_us
@@ -59,11 +64,10 @@ class PostgresSession:
             self.drop()
 
     def drop(self) -> None:
-        with contextlib.suppress(asyncpg.InterfaceError):  # it has gone by itself
-            self._connection.terminate()
+        drop(self._connection)
 
     async def give_back(self) -> None:
-        await self._pool.release(self._connection)
+        self._give_back(self._connection)
 
     # Tx
 
