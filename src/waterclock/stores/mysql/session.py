@@ -100,6 +100,11 @@ class MysqlSession:
             if rows:
                 await self.run_many(name, rows)
 
+    async def stamped(self, name: str, values: Values) -> Moment:
+        now = await self.now()
+        await self.run(name, {**values, "now": now})
+        return now
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)
 

@@ -1,7 +1,8 @@
 """A job of the library as the rows that it is: a job, its version and a trigger, whose one action is its namesake."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from waterclock.domain.job import JobSpec
 from waterclock.domain.library import ORGANISATION, OWNER, LibraryJob, StoredJob
 from waterclock.domain.moment import Moment
 from waterclock.domain.planning import Misfire
@@ -59,12 +60,18 @@ def trigger_row(job: LibraryJob) -> dict[str, object]:
 
 
 def version_row(stored: StoredJob, now: Moment) -> dict[str, object]:
+    return new_version(stored.id, stored.version, stored.job.spec, stored.job.definition, now)
+
+
+def new_version(
+    job_id: int, version: int, spec: JobSpec, definition: Mapping[str, object], now: Moment
+) -> dict[str, object]:
     return {
-        "job_id": stored.id,
-        "version": stored.version,
+        "job_id": job_id,
+        "version": version,
         "org_id": ORGANISATION,
-        "spec": dumped(stored.job.spec),
-        "definition": dumped(stored.job.definition),
+        "spec": dumped(spec),
+        "definition": dumped(definition),
         "created_by": OWNER,
         "created_at": now,
     }

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
 from waterclock import clock
-from waterclock.domain.errors import Unavailable
+from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
@@ -98,6 +98,17 @@ class PostgresDatabase(ServerDatabase):
             return await migrating.migrate(connection)
         finally:
             connection.terminate()
+
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """One statement is a transaction of its own; where its answer is lost, so is whether it was done."""
+        return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
+
+    async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        try:
+            return await self._alone(work)
+        except ConnectionLost as problem:
+            await self._suspect()
+            raise CommitUnknown(f"{self.name} did not answer, whether it was done is unknown: {problem}") from problem
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less."""
@@ -204,4 +215,3 @@ async def _prepare(connection: Any) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5_000)
-

@@ -111,6 +111,11 @@ class PostgresSession:
         except DRIVER_ERRORS as problem:
             raise meaning(problem, " and ".join(wanted)) from problem
 
+    async def stamped(self, name: str, values: Values) -> Moment:
+        """One trip: the statement itself looks at the clock, and says when it was."""
+        rows = await self._rows(name, compiled(name), {**values, "offset_us": self._offset_us})
+        return cast(int, rows[0]["now"])
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)
 

@@ -68,6 +68,11 @@ class SqliteTx:
             if rows:
                 await self.run_many(name, rows)
 
+    async def stamped(self, name: str, values: Values) -> Moment:
+        now = await self.now()
+        await self.run(name, {**values, "now": now})
+        return now
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         row = self._connection.execute(
             "UPDATE counters SET value = value + ? WHERE kind = ? RETURNING value", (count, kind)
