@@ -40,9 +40,9 @@ class Attempts:
         ttl_seconds: float,
         freed: Callable[[], None],
         ships_logs: bool = False,
-        urgent: Callable[[], bool] = lambda: False,
+        patience: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go, urgent=urgent)
+        self.recorder = Recorder(work, stored=self._forget, lost=self._let_go, patience=patience)
         self._work = work
         self._claimant = claimant
         self._preparation = preparation
