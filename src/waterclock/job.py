@@ -197,10 +197,12 @@ class Job:
 
     def _fill_in(self, defaults: Mapping[str, Any], now: datetime) -> None:
         """What the program left to the scheduler, at the moment when the job is really added."""
-        left = {name: value for name, value in defaults.items() if name not in self._given}
+        declared = self._declared  # nobody else has it yet
+        for name, value in defaults.items():
+            if name not in self._given:
+                setattr(declared, name, value)
         if "next_run_time" not in self._given:
-            left["next_run_time"] = self.trigger.get_next_fire_time(None, now)
-        self._declared = replace(self._declared, **left)
+            declared.next_run_time = declared.trigger.get_next_fire_time(None, now)
 
     @property
     def _is_timed(self) -> bool:

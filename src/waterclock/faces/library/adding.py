@@ -153,17 +153,14 @@ class Adding(Parts):
     def _add_all(self, pending: Sequence[Pending], naming: Naming = by_name) -> None:
         """Each store takes all of its jobs at once, or none; who listens is told when all have."""
         now = now_in(self.timezone)
-        by_store: dict[str, list[Pending]] = {}
-        for each in pending:
-            by_store.setdefault(each[1], []).append(each)
-        stores = {alias: self._store(alias) for alias in by_store}
+        stores = {alias: self._store(alias) for _, alias, _ in pending}
         for job, _, _ in pending:
             job._fill_in(self._job_defaults, now)
         if self._run_at_once(pending, stores, naming):
             return
-        for alias, mine in by_store.items():
-            replace = {job.id for job, _, may in mine if may}
-            stores[alias].add_jobs([job for job, _, _ in mine], replace, naming)
+        for alias, store in stores.items():
+            mine = [(job, may) for job, each, may in pending if each == alias]
+            store.add_jobs([job for job, _ in mine], {job.id for job, may in mine if may}, naming)
         self._tell_added(pending)
 
     def _run_at_once(self, pending: Sequence[Pending], stores: Mapping[str, BaseJobStore], naming: Naming) -> bool:
