@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from waterclock.app.library import StoreEngine
 from waterclock.app.library_worker import StoreOptions
 from waterclock.domain.errors import AlreadyExists, NotFound
-from waterclock.domain.library import PastRun, StoredJob
+from waterclock.domain.library import LibraryJob, PastRun, StoredJob
 from waterclock.domain.moment import Moment, from_datetime
 from waterclock.events import EVENT_JOB_ADDED
 from waterclock.faces.library.changing import Change, ChangedMeanwhile
@@ -138,8 +138,18 @@ class BaseJobStore(ABC):
         They go on from its next run time, unless their trigger is another, or the program has given them one.
         """
         kept = self._each(self._keeper.kept, jobs, naming)
+        stored = self._added(jobs, kept, replace)
+        for job, given, now_stored in zip(jobs, kept, stored, strict=True):
+            job._settle(self, (now_stored.id, now_stored.trigger_id))
+            if now_stored.job.next_fire_at != given.next_fire_at:
+                job._declared = self._keeper.declared(now_stored.job)
+
+    def _added(self, jobs: Sequence[Job], kept: Sequence[LibraryJob], replace: Collection[str]) -> list[StoredJob]:
+        """One job, as a rule with a name that is free, is a single trip to the database."""
         try:
-            stored = self._tell(
+            if len(kept) == 1 and (new := self._send(ops.add_free_job, namespace=self._namespace, job=kept[0])):
+                return [new]
+            return self._tell(
                 ops.add_library_jobs,
                 namespace=self._namespace,
                 jobs=kept,
@@ -148,10 +158,6 @@ class BaseJobStore(ABC):
             )
         except AlreadyExists as taken:
             raise ConflictingIdError(str(taken.name)) from None
-        for job, given, now_stored in zip(jobs, kept, stored, strict=True):
-            job._settle(self, (now_stored.id, now_stored.trigger_id))
-            if now_stored.job.next_fire_at != given.next_fire_at:
-                job._declared = self._keeper.declared(now_stored.job)
 
     def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
         """Run them at once, of one executor, and never again; `added` is called before any of them begins.
@@ -219,6 +225,9 @@ class BaseJobStore(ABC):
 
     def _tell(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._thread.call(self._database.write(operation, *args, **kwargs))
+
+    def _send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._thread.call(self._database.send(operation, *args, **kwargs))
 
     def _ask(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._thread.call(self._database.read(operation, *args, **kwargs))

@@ -45,6 +45,9 @@ class MemoryJobStore(BaseJobStore):
     def _tell(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._memory.do(operation, *args, **kwargs)
 
+    def _send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._tell(operation, *args, **kwargs)
+
     _ask = _tell
 
     def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
@@ -55,7 +58,7 @@ class MemoryJobStore(BaseJobStore):
         added()
         self.engine.gone([call.name for call in calls])
         run_at = self._run_at(jobs)
-        done = self._memory.do(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=NOBODY)
+        done = self._send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=NOBODY)
         self._settle_all(jobs, done.job_ids)
         return True
 

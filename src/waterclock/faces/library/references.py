@@ -25,7 +25,7 @@ ADVICE: Final = (
 )
 
 # How many arguments, and which names, a function is known to take: most are given to add_job again and again.
-_fitting: Final[WeakKeyDictionary[Function, set[tuple[int | str, ...]]]] = WeakKeyDictionary()
+_fitting: Final[WeakKeyDictionary[Function, set[tuple[object, ...]]]] = WeakKeyDictionary()
 
 
 class Unloadable(WaterclockError, LookupError):

@@ -27,6 +27,7 @@ INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {
     claiming.stopping: working.stopping,
     recording.record: working.record,
     library.add_library_jobs: jobs.add_library_jobs,
+    library.add_free_job: jobs.add_free_job,
     submitting.submit_calls: jobs.submit_calls,
     library.change_library_job: jobs.change_library_job,
     library.remove_library_jobs: jobs.remove_library_jobs,

@@ -36,6 +36,10 @@ def add_library_jobs(
     return [_put(state, namespace, job, keeps=job.name in keeping) for job in jobs]
 
 
+def add_free_job(state: State, *, namespace: str, job: LibraryJob) -> StoredJob | None:
+    return None if (namespace, job.name) in state.entries else _put(state, namespace, job, keeps=False)
+
+
 def submit_calls(state: State, *, namespace: str, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
     """They wait to be claimed, without a fire; of each job there is nothing but its history."""
     now, job_ids = state.now(), []

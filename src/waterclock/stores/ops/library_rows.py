@@ -8,11 +8,11 @@ from waterclock.domain.moment import Moment
 from waterclock.domain.planning import Misfire
 from waterclock.domain.schedule import to_json
 from waterclock.domain.trigger import TriggerState
-from waterclock.stores.base import Values
+from waterclock.stores.base import Now, Values
 from waterclock.stores.ops.rows import dumped, storable
 
 
-def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment) -> dict[str, list[Values]]:
+def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment | Now) -> dict[str, list[Values]]:
     """All but the triggers, for `run_together`."""
     return {
         "insert_job": [_job_row(each, namespace, now) for each in new],
@@ -20,7 +20,7 @@ def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment) -> dict[str,
     }
 
 
-def _job_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object]:
+def _job_row(stored: StoredJob, namespace: str, now: Moment | Now) -> dict[str, object]:
     return {
         "id": stored.id,
         "org_id": ORGANISATION,
@@ -35,7 +35,7 @@ def _job_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object
     }
 
 
-def new_trigger_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object]:
+def new_trigger_row(stored: StoredJob, namespace: str, now: Moment | Now) -> dict[str, object]:
     return {
         **trigger_row(stored.job),
         "id": stored.trigger_id,
@@ -59,12 +59,12 @@ def trigger_row(job: LibraryJob) -> dict[str, object]:
     }
 
 
-def version_row(stored: StoredJob, now: Moment) -> dict[str, object]:
+def version_row(stored: StoredJob, now: Moment | Now) -> dict[str, object]:
     return new_version(stored.id, stored.version, stored.job.spec, stored.job.definition, now)
 
 
 def new_version(
-    job_id: int, version: int, spec: JobSpec, definition: Mapping[str, object], now: Moment
+    job_id: int, version: int, spec: JobSpec, definition: Mapping[str, object], now: Moment | Now
 ) -> dict[str, object]:
     return {
         "job_id": job_id,

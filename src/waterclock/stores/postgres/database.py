@@ -104,11 +104,20 @@ class PostgresDatabase(ServerDatabase):
         return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
 
     async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        session = await self._borrow()
         try:
-            return await self._alone(work)
+            done = await work(session)
         except ConnectionLost as problem:
+            session.drop()
             await self._suspect()
             raise CommitUnknown(f"{self.name} did not answer, whether it was done is unknown: {problem}") from problem
+        except asyncio.CancelledError:
+            session.drop()
+            raise
+        finally:
+            await session.give_back()
+        self._listeners.tell(session.topics)
+        return done
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less."""
