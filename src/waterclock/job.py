@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from os import urandom
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,7 @@ class Job:
     def _like(self, args: Any, kwargs: Any) -> Job:
         """Another of the same, with an id and arguments of its own."""
         call = checked_call(self.func, args, kwargs, self.func_ref)
-        job = self._of(self._scheduler, replace(self._declared, id=urandom(16).hex(), **call))
+        job = self._of(self._scheduler, self._declared.called_with(urandom(16).hex(), call["args"], call["kwargs"]))
         job._is_at_once, job._given = self._is_at_once, self._given
         return job
 

@@ -12,7 +12,7 @@ from waterclock.domain.claim import Claimant, Claims
 from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.domain.outcome import Beginning, Outcome
 from waterclock.domain.run import RunState
-from waterclock.engine.recorder import Recorder
+from waterclock.engine.recorder import WAIT_SECONDS, Recorder
 from waterclock.engine.watcher import Watcher
 from waterclock.engine.work import StoreWork
 from waterclock.stores.ops.messages import list_messages
@@ -261,7 +261,7 @@ async def test_the_recorder_keeps_what_the_store_did_not_take() -> None:
 
 
 async def test_ends_wait_a_moment_while_something_is_more_urgent(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, patience, stored = [100.0], [0.25], list[int]()
+    now, urgent, stored = [100.0], [True], list[int]()
     monkeypatch.setattr(clock, "monotonic", lambda: now[0])
 
     class Willing(StoreWork):
@@ -273,12 +273,12 @@ async def test_ends_wait_a_moment_while_something_is_more_urgent(monkeypatch: py
     async def keep(ids: Collection[int]) -> None:
         stored.extend(ids)
 
-    recorder = Recorder(Willing(), stored=keep, lost=keep, patience=lambda: patience[0])
+    recorder = Recorder(Willing(), stored=keep, lost=keep, urgent=lambda: urgent[0])
 
     recorder.ended(Outcome(attempt_id=1, fence=1, state=RunState.SUCCEEDED))
-    assert 0 < await recorder.tick() <= 0.25  # it looks again soon
+    assert 0 < await recorder.tick() <= WAIT_SECONDS  # it looks again soon
     assert stored == []
-    now[0] += 0.25  # it is still urgent, and they have waited long enough
+    now[0] += WAIT_SECONDS  # it is still urgent, and they have waited long enough
     await recorder.tick()
     assert stored == [1]
 
@@ -288,7 +288,7 @@ async def test_ends_wait_a_moment_while_something_is_more_urgent(monkeypatch: py
     assert stored == [1, 2]
 
     recorder.ended(Outcome(attempt_id=4, fence=1, state=RunState.SUCCEEDED))
-    patience[0] = 0.0
+    urgent[0] = False
     await recorder.tick()
     assert stored == [1, 2, 4]
 

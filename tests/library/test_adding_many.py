@@ -25,7 +25,7 @@ def test_one_callable_with_many_arguments(scheduler: BaseScheduler) -> None:
 
 
 def test_each_entry_says_what_add_job_would_be_told_or_is_just_the_callable(scheduler: BaseScheduler) -> None:
-    entries = [{"func": CALLED, "name": "one", "args": [1]}, function, CALLED]
+    entries: list[Any] = [{"func": CALLED, "name": "one", "args": [1]}, function, CALLED]
     jobs = scheduler.add_jobs(entries, misfire_grace_time=5)
     assert [job.name for job in jobs] == ["one", "function", "function"]
     assert [job.misfire_grace_time for job in jobs] == [5, 5, 5]
@@ -39,7 +39,7 @@ def test_some_may_be_scheduled_and_some_run_at_once(scheduler: BaseScheduler) ->
 
 
 def test_what_an_entry_says_goes_before_what_all_share(scheduler: BaseScheduler) -> None:
-    given = {"func": function, "args": ["shared"], "retries": 1}
+    given: dict[str, Any] = {"func": function, "args": ["shared"], "retries": 1}
     first, second = scheduler.add_jobs([{}, {"args": ["own"], "retries": 2}], **given)
     assert (first.args, first.retries, second.args, second.retries) == (("shared",), 1, ("own",), 2)
 
@@ -89,7 +89,7 @@ def test_an_id_that_is_taken_leaves_none_of_them(scheduler: BaseScheduler) -> No
 
 def test_many_may_take_the_place_of_others(scheduler: BaseScheduler) -> None:
     scheduler.add_job(function, id="one", next_run_time=None)
-    given = {"func": function, "next_run_time": FAR, "replace_existing": True}
+    given: dict[str, Any] = {"func": function, "next_run_time": FAR, "replace_existing": True}
     scheduler.add_jobs([{"id": "one"}, {"id": "two"}], **given)
     assert [job.next_run_time for job in scheduler.get_jobs()] == [FAR, FAR]
 

@@ -182,9 +182,10 @@ class Interfering:
     """A scheduler's database, that lets something happen after calls were stored and before they are answered."""
 
     def __init__(self, scheduler: BaseScheduler, then: Callable[[], Any]) -> None:
-        self._database: Any = scheduler._jobstores["default"]._database
+        store: Any = scheduler._jobstores["default"]
+        self._database = store._database
         self._send, self._then = self._database.send, then
-        self._database.send = self
+        self._database.send = self  # instead of its own
 
     async def __call__(self, operation: Any, *args: Any, **kwargs: Any) -> Any:
         done = await self._send(operation, *args, **kwargs)

@@ -31,8 +31,6 @@ LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
 ENOUGH: Final = 400  # room for a batch that is worth a transaction
 GLANCE_SECONDS: Final = 0.001
-BACKLOG_SECONDS: Final = 0.25  # that ends may wait while there is a backlog
-GATHER_SECONDS: Final = 0.02  # and while calls keep coming
 GLANCES: Final = 25  # without any progress: the calls are long, and nobody waits for them
 
 
@@ -212,16 +210,10 @@ class StoreEngine:
             scheduler=self._node_id,
             alias=alias,
             executor=executor,
-            patience=self._patience,
+            urgent=lambda: self._ticker.in_backlog,
         )
         self._workers[alias] = worker
         await worker.open()
-
-    def _patience(self) -> float:
-        """What is due and late goes before what has ended; and ends of what comes call by call are written together."""
-        if self._ticker.in_backlog:
-            return BACKLOG_SECONDS
-        return GATHER_SECONDS if self._submitting and self._submitting.is_busy else 0.0
 
     async def leave(self, alias: str, *, wait: bool) -> None:
         if worker := self._workers.pop(alias, None):

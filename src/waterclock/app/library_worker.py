@@ -76,7 +76,7 @@ class LibraryWorker:
         scheduler: str,
         alias: str,
         executor: BaseExecutor,
-        patience: Callable[[], float],
+        urgent: Callable[[], bool],
     ) -> None:
         self._database = database
         self._telling = telling
@@ -98,7 +98,7 @@ class LibraryWorker:
             {CALLABLE: self._runner, "": self._runner},
             ttl_seconds=options.lease_seconds,
             freed=self._freed,
-            patience=patience,
+            urgent=urgent,
         )
         self._dispatcher = Dispatcher(
             work,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import math
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -23,7 +22,6 @@ from waterclock.stores.ops.submitting import LARGEST, Submitted, submit_calls
 log: Final = logging.getLogger("waterclock.scheduler")
 
 HELD_SECONDS: Final = 1.0  # that a listener may take to hear of a job before it begins all the same
-BUSY_SECONDS: Final = 0.01
 
 
 class Scheduling(Protocol):
@@ -60,12 +58,6 @@ class Submitting:
         self._still = asyncio.Event()  # nothing is under way
         self._still.set()
         self._shut = 0  # by so many
-        self._latest = -math.inf
-
-    @property
-    def is_busy(self) -> bool:
-        """Calls keep coming."""
-        return self._under_way > 0 or clock.monotonic() < self._latest + BUSY_SECONDS
 
     async def submit(self, calls: Sequence[ToRun], run_at: Moment, *, held: bool) -> Begun | None:
         """None, and nothing was done, where they cannot be taken here and now: then they are scheduled like others.
@@ -77,7 +69,7 @@ class Submitting:
             return None
         self._enter()
         try:
-            asked_at = self._latest = clock.monotonic()
+            asked_at = clock.monotonic()
             done = await self._send(calls, run_at, taker)
             told = asyncio.Event()
             if held:
@@ -103,7 +95,9 @@ class Submitting:
         await self._launch(claimed, asked_at)
 
     async def _launch(self, claimed: Sequence[Claimed], asked_at: float) -> None:
-        await self._taking.taken(claimed, asked_at)
+        for first in range(0, len(claimed), LARGEST):
+            await self._taking.taken(claimed[first : first + LARGEST], asked_at)
+            await asyncio.sleep(0)  # of thousands, the first end and are recorded while the last are still to begin
         self._telling.gone([each.attempt.job_name for each in claimed])
 
     def _hold(self, launch: Coroutine[Any, Any, None]) -> None:

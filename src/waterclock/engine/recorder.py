@@ -9,6 +9,7 @@ from waterclock.domain.outcome import Beginning, Lone, Outcome
 from waterclock.engine.work import Work
 
 REST_SECONDS: Final = 3600.0  # it is woken when there is something
+WAIT_SECONDS: Final = 0.25  # that ends may take, while something is more urgent
 GLANCE_SECONDS: Final = 0.02
 BATCH: Final = 500  # in one transaction: what a crash may undo stays small, and nobody waits long for its locks
 
@@ -24,13 +25,13 @@ class Recorder:
         *,
         stored: Callable[[Collection[int]], Awaitable[None]],
         lost: Callable[[Collection[int]], Awaitable[None]],
-        patience: Callable[[], float] = lambda: 0.0,
+        urgent: Callable[[], bool] = lambda: False,
     ) -> None:
         self._work = work
         self._stored = stored  # these ends are durable
         self._lost = lost  # these beginnings are not ours any more
-        self._patience = patience  # seconds that ends may wait: others need the store more, or more of them are coming
-        self._waiting_since = 0.0
+        self._urgent = urgent  # whether others need the store more: what is due and late goes before what has ended
+        self._wait_until = 0.0
         self._beginnings: dict[int, Beginning] = {}
         self._outcomes: dict[int, Outcome] = {}
         self._lone: dict[int, Lone] = {}  # of beginnings
@@ -43,22 +44,18 @@ class Recorder:
         self.wake()
 
     def ended(self, outcome: Outcome) -> None:
-        was_idle = self.idle
         if not self._outcomes:
-            self._waiting_since = clock.monotonic()
+            self._wait_until = clock.monotonic() + WAIT_SECONDS
         self._outcomes.setdefault(outcome.attempt_id, outcome)
-        if was_idle:  # else it looks again by itself
-            self.wake()
+        self.wake()
 
     @property
     def idle(self) -> bool:
         return not self._beginnings and not self._outcomes
 
     async def tick(self) -> float:
-        if self._outcomes and not self._beginnings:
-            left = self._waiting_since + self._patience() - clock.monotonic()
-            if left > 0:
-                return min(left, GLANCE_SECONDS)
+        if self._outcomes and not self._beginnings and self._urgent() and clock.monotonic() < self._wait_until:
+            return GLANCE_SECONDS
         outcomes = list(islice(self._outcomes.values(), BATCH))
         beginnings = self._with_their_beginnings(outcomes)
         if not beginnings and not outcomes:

@@ -61,6 +61,14 @@ class Declared:
     unloadable: str | None = None  # why this process cannot load it
     unread: Mapping[str, object] | None = None  # arguments that cannot be loaded: what the store has of them stays
 
+    def called_with(self, id: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Declared:
+        """Another of the same, before anybody has kept it; `replace` takes twice as long."""
+        new = Declared.__new__(Declared)
+        for name in Declared.__slots__:
+            setattr(new, name, getattr(self, name))
+        new.id, new.args, new.kwargs = id, args, kwargs
+        return new
+
     def runs_like(self, other: Declared) -> bool:
         """Whether both can be run without being scheduled, on the same executor: nobody has to count or to watch."""
         return self.executor == other.executor and self.timeout is None and not self.queue
