@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
 from waterclock import clock
@@ -32,6 +33,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
+SENDING: Final = 4  # for statements that are sent alone: none before the first of them
 # A process paused between the parse and the execution of a statement is neither idle nor in a statement: only this
 # ends it. Servers before PostgreSQL 17 do not know it.
 TRANSACTION_SECONDS: Final = 10
@@ -52,6 +54,7 @@ _SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
+GENERIC: Final = {**_SETTINGS, "plan_cache_mode": "auto"}  # of statements that touch what they are given, and no table
 _HOW: Final = {
     "connection_class": PostgresConnection,
     "timeout": BORROW_SECONDS,
@@ -62,7 +65,8 @@ _HOW: Final = {
 
 
 class PostgresDatabase(ServerDatabase):
-    """Implements `Database`. One pool for operations; a connection beside it for numbers, one for wake-ups."""
+    """Implements `Database`. One pool for operations, a small one for what is sent alone; a connection beside them for
+    numbers, one for wake-ups."""
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
@@ -70,6 +74,7 @@ class PostgresDatabase(ServerDatabase):
         self._connections = connections
         self._me = secrets.token_hex(6)
         self._pool: Pool | None = None
+        self._sending: Pool | None = None
         self._beside: Pool | None = None
         self._numbers = Numbers(self._draw)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
@@ -78,16 +83,17 @@ class PostgresDatabase(ServerDatabase):
         try:
             self._pool = await self._opened(Pool(self._lend, self._connections))
             self._beside = await self._opened(Pool(self._lend, 1))
+            self._sending = Pool(partial(self._lend, GENERIC), SENDING)
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
 
     async def close(self) -> None:
         await self._listener.close()
-        for pool in (self._pool, self._beside):
+        for pool in (self._pool, self._sending, self._beside):
             if pool is not None:
                 pool.close()
-        self._pool = self._beside = None
+        self._pool = self._sending = self._beside = None
 
     async def migrate(self) -> Sequence[str]:
         try:
@@ -104,7 +110,7 @@ class PostgresDatabase(ServerDatabase):
         return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
 
     async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
-        session = await self._borrow()
+        session = await self._lent(self._sending)
         try:
             done = await work(session)
         except ConnectionLost as problem:
@@ -134,40 +140,45 @@ class PostgresDatabase(ServerDatabase):
             await session.give_back()
 
     async def _borrow(self) -> PostgresSession:
-        if self._pool is None:
+        return await self._lent(self._pool)
+
+    async def _lent(self, pool: Pool | None) -> PostgresSession:
+        if pool is None:
             raise Unavailable("the PostgreSQL store is closed")
         asked_at = clock.monotonic()
         try:
-            connection = await self._pool.acquire()
+            connection = await pool.acquire()
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"no connection to PostgreSQL: {words(problem)}") from problem
         return PostgresSession(
             connection,
-            self._give_back,
+            partial(self._give_back, pool),
             sender=self._me,
             numbers=self._numbers,
             offset_us=self.offset_us,
             asked_at=asked_at,
         )
 
-    def _give_back(self, connection: Any) -> None:
+    def _give_back(self, pool: Pool, connection: Any) -> None:
         """Its transaction has ended, and nothing else changes a connection: there is nothing to reset."""
         if self._pool is None:
             drop(connection)
             return
         has_left = not connection.is_closed() and self._places.has_left(connection)
-        self._pool.release(connection)
+        pool.release(connection)
         if has_left:
-            self._pool.clear()
+            self._forget(self._pool, self._sending)
 
     async def _suspect(self) -> None:
-        if self._pool is not None:
-            self._pool.clear()
+        self._forget(self._pool, self._sending)
 
     async def _move(self) -> None:
         """To another server: it may not know of numbers that were drawn elsewhere."""
         self._numbers.forget()
-        for pool in (self._pool, self._beside):
+        self._forget(self._pool, self._sending, self._beside)
+
+    def _forget(self, *pools: Pool | None) -> None:
+        for pool in pools:
             if pool is not None:
                 pool.clear()
 
@@ -200,9 +211,10 @@ class PostgresDatabase(ServerDatabase):
         await _prepare(connection)
         return connection
 
-    async def _lend(self) -> Any:
+    async def _lend(self, settings: Mapping[str, str] = _SETTINGS) -> Any:
         """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
-        connection = await self._places.connect(command_timeout=ANSWER_SECONDS, **_HOW)
+        how = {**_HOW, "server_settings": settings}
+        connection = await self._places.connect(command_timeout=ANSWER_SECONDS, **how)
         try:
             await _prepare(connection)
             if connection.get_server_version().major >= 17:
