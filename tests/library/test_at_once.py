@@ -1,13 +1,16 @@
 """A job without a time runs at once: nothing but speed tells that it was never scheduled."""
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from tests.library.scheduling import Ear, Work, ended, in_thread, running, wait_until
+from tests.library.scheduling import LIVE, Ear, Work, ended, in_thread, running, wait_until
 from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.events import (
     EVENT_JOB_ADDED,
@@ -248,7 +251,7 @@ def test_a_process_that_dies_before_it_begins_it_leaves_it_to_be_decided(path: P
         Interfering(dying, stand_still)
         adding = in_thread(lambda: dying.add_job(count))
         with running(on(path, lease_seconds=0.5)) as other:
-            found = wait_until(lambda: lost_runs(other))
+            found = wait_until(lambda: ends(other))
             assert (found, times) == ([("FAILED", 1)], [])
         assert dying._thread is not None
         dying._thread.soon(stuck.set)
@@ -256,10 +259,33 @@ def test_a_process_that_dies_before_it_begins_it_leaves_it_to_be_decided(path: P
         assert ([each.state for each in line], times) == (["FAILED"], [])
 
 
-def lost_runs(scheduler: BaseScheduler) -> list[tuple[str, int]]:
+KILLED: Final = """
+import os, signal, sys
+from waterclock.app.submitting import Submitting
+from waterclock.jobstores.sqlite import SQLiteJobStore
+from waterclock.schedulers.background import BackgroundScheduler
+
+async def die(self, claimed, asked_at):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+Submitting._launch = die
+scheduler = BackgroundScheduler(jobstores={"default": SQLiteJobStore(sys.argv[1], lease_seconds=0.5)})
+scheduler.start()
+scheduler.add_jobs([{"retries": 1}, {"retries": 1}], func="tests.library.test_at_once:count")
+"""
+
+
+def test_those_of_a_process_that_is_killed_before_they_begin_are_tried_again_by_another(path: Path) -> None:
+    with running(on(path, lease_seconds=0.5)) as other:
+        assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == -signal.SIGKILL
+        wait_until(lambda: ends(other) == [("SUCCEEDED", 2)] * 2)
+        assert len(times) == 2
+
+
+def ends(scheduler: BaseScheduler) -> list[tuple[str, int]]:
     async def ask(tx: Any) -> list[tuple[str, int]]:
         rows = tx.execute("SELECT state, attempts FROM runs").fetchall()
-        return [(row["state"], row["attempts"]) for row in rows if row["state"] != "STARTING"]
+        return [(row["state"], row["attempts"]) for row in rows if row["state"] not in LIVE]
 
     store: Any = scheduler._jobstores["default"]
     found: list[tuple[str, int]] = store._tell(ask)
