@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from os import urandom
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
-from waterclock.domain.library import PastRun, StoredJob
+from waterclock.domain.library import PastRun
 from waterclock.domain.moment import Moment, to_datetime
 from waterclock.faces.library import tagged
 from waterclock.faces.library.declaring import approved, changed, checked_call, checked_id
@@ -39,25 +39,42 @@ class JobRun:
 class Job:
     """Made by `add_job`, never by hand. A job of a database is as it was when it was read."""
 
-    __slots__ = ("__weakref__", "_declared", "_given", "_jobstore_alias", "_scheduler", "_store", "_stored")
+    __slots__ = (
+        "__weakref__",
+        "_declared",
+        "_given",
+        "_is_at_once",
+        "_jobstore_alias",
+        "_numbers",
+        "_scheduler",
+        "_store",
+    )
 
     def __init__(self, scheduler: Any, id: str | None = None, **kwargs: Any) -> None:
         self._scheduler = scheduler
         self._jobstore_alias: str | None = None
         self._store: BaseJobStore | None = None
-        self._stored: StoredJob | None = None
+        self._numbers: tuple[int, int] | None = None
+        self._is_at_once = False  # it was given neither a time nor an id: it runs, and is gone
         self._given = frozenset(kwargs)  # the rest is filled in when the scheduler starts
-        call = checked_call(kwargs.pop("func"), kwargs.pop("args", ()), kwargs.pop("kwargs", {}))
+        call = checked_call(kwargs.pop("func"), kwargs.pop("args", None), kwargs.pop("kwargs", None))
         name = kwargs.pop("name", None) or name_of(call["func"])
-        job_id = uuid4().hex if id is None else checked_id(id)
+        job_id = urandom(16).hex() if id is None else checked_id(id)
         self._declared = Declared(id=job_id, **call, **approved({"name": name, **kwargs}, scheduler.timezone))
 
     @classmethod
     def _of(cls, scheduler: Any, declared: Declared) -> Job:
         job = cls.__new__(cls)
         job._scheduler, job._declared = scheduler, declared
-        job._jobstore_alias, job._store, job._stored = None, None, None
-        job._given = frozenset(Declared.__slots__)
+        job._jobstore_alias, job._store, job._numbers = None, None, None
+        job._is_at_once, job._given = False, frozenset(Declared.__slots__)
+        return job
+
+    def _like(self, args: Any, kwargs: Any) -> Job:
+        """Another of the same, with an id and arguments of its own."""
+        call = checked_call(self.func, args, kwargs, self.func_ref)
+        job = self._of(self._scheduler, self._declared.called_with(urandom(16).hex(), call["args"], call["kwargs"]))
+        job._is_at_once, job._given = self._is_at_once, self._given
         return job
 
     # What was declared
@@ -163,9 +180,9 @@ class Job:
 
     def runs(self, limit: int = 20) -> list[JobRun]:
         """What became of its latest run times, newest first: runs, and those that were missed or skipped."""
-        if self._store is None or self._stored is None:
+        if self._store is None or self._numbers is None:
             return []
-        return [self._run(past) for past in self._store.past_runs(self._stored, limit)]
+        return [self._run(past) for past in self._store.past_runs(self._numbers, limit)]
 
     # For the scheduler and the store
 
@@ -180,27 +197,30 @@ class Job:
 
     def _fill_in(self, defaults: Mapping[str, Any], now: datetime) -> None:
         """What the program left to the scheduler, at the moment when the job is really added."""
-        left = {name: value for name, value in defaults.items() if name not in self._given}
+        declared = self._declared  # nobody else has it yet
+        for name, value in defaults.items():
+            if name not in self._given:
+                setattr(declared, name, value)
         if "next_run_time" not in self._given:
-            left["next_run_time"] = self.trigger.get_next_fire_time(None, now)
-        self._declared = replace(self._declared, **left)
+            declared.next_run_time = declared.trigger.get_next_fire_time(None, now)
 
     @property
     def _is_timed(self) -> bool:
         """Whether the program itself has said when it runs next."""
         return "next_run_time" in self._given
 
-    def _settle(self, store: BaseJobStore, stored: StoredJob) -> None:
-        self._store, self._stored, self._jobstore_alias = store, stored, store._alias
+    def _settle(self, store: BaseJobStore, numbers: tuple[int, int]) -> None:
+        """`numbers`, in the store: the job's and its trigger's."""
+        self._store, self._numbers, self._jobstore_alias = store, numbers, store._alias
 
     def _unsettle(self) -> None:
         """Pending again."""
-        self._store, self._stored, self._jobstore_alias = None, None, None
+        self._store, self._numbers, self._jobstore_alias = None, None, None
 
     def _now(self, other: Job | None) -> Job:
         """As the store has it after a change; a job that was removed stays as it was."""
         if other is not None and other is not self:
-            self._declared, self._stored, self._given = other._declared, other._stored, other._given
+            self._declared, self._numbers, self._given = other._declared, other._numbers, other._given
         return self
 
     def _run(self, past: PastRun) -> JobRun:

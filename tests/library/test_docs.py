@@ -89,7 +89,7 @@ def test_an_error_at_the_start_says_which_of_the_pending_jobs_it_is_about(sqlite
     scheduler.add_job(lambda: None, "interval", hours=1, id="mine", name="a lambda")
     with pytest.raises(ValueError, match="Cannot create a reference to a lambda") as raised:
         scheduler.start()
-    assert raised.value.__notes__ == ["This is about job 'mine' (a lambda) for job store 'default'."]
+    assert raised.value.__notes__ == ["This is about job 'mine' (a lambda)."]
     assert [job.pending for job in scheduler.get_jobs()] == [True, True]
 
 

@@ -1,5 +1,6 @@
 """Jobs of the library in every store: kept as they were given, fired, changed, and gone when nothing is left to do."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -7,14 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.stores.conftest import empty_url
-from tests.stores.programming import IMPATIENT, Program
+from tests.stores.programming import EVERY_MINUTE, IMPATIENT, Program
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.firing import SkippedFor
+from waterclock.domain.library import NAMESPACE
 from waterclock.domain.moment import MINUTE, SECOND
 from waterclock.domain.planning import Misfire
 from waterclock.domain.run import RunState
 from waterclock.stores import Database, database_from_url
+from waterclock.stores.base import Topic
 from waterclock.stores.memory import MemoryDatabase
+from waterclock.stores.ops import library
 
 COALESCED = Misfire(grace=timedelta(hours=1), coalesce=True)
 
@@ -281,3 +285,22 @@ async def test_a_job_that_was_changed_in_the_meantime_is_not_quarantined(program
     assert not await program.quarantine("job", stored.version)
     assert not await program.quarantine("unknown", 1)
     assert await program.jobs() == [changed]
+
+
+async def test_one_whose_name_is_free_is_added_in_one_go_and_another_leaves_nothing(program: Program) -> None:
+    given = program.job("free", retries=2)
+    stored = await program.database.send(library.add_free_job, namespace=NAMESPACE, job=given)
+    other = program.job("free", schedule=EVERY_MINUTE, since=1)
+    assert await program.database.send(library.add_free_job, namespace=NAMESPACE, job=other) is None
+    assert stored is not None
+    assert (await program.jobs(), stored.job, stored.version) == ([stored], given, 1)
+    await program.fire()
+    assert await program.run_all() == [program.due]
+
+
+async def test_whoever_listens_hears_of_one_that_is_added_in_one_go(program: Program) -> None:
+    heard = asyncio.Event()
+    program.database.listen(Topic.TRIGGERS, heard.set)
+    await program.database.send(library.add_free_job, namespace=NAMESPACE, job=program.job())
+    async with asyncio.timeout(10):
+        await heard.wait()

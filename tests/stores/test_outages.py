@@ -7,13 +7,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.services.database import DatabaseServer
+from tests.stores.programming import Program
 from tests.stores.proxy import Proxy
 from tests.stores.store import Store
 from tests.stores.world import World
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
+from waterclock.domain.library import NAMESPACE
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, Topic, Tx
+from waterclock.stores.ops import library
 from waterclock.stores.ops.jobs import list_jobs
 from waterclock.stores.ops.reading import get_attempts
 
@@ -98,6 +101,21 @@ async def test_a_lost_answer_to_a_commit_is_unknown_and_never_repeated(proxied: 
     assert proxy.lost.is_set()
     proxy.losing = None
     assert await names(world.database) == ["before", "unknown"]
+
+
+async def test_a_lost_answer_to_what_was_sent_alone_is_unknown_and_never_repeated(
+    proxied: tuple[Store, Proxy],
+) -> None:
+    store, proxy = proxied
+    program = await Program.on(await store.open())
+    await program.database.send(library.add_free_job, namespace=NAMESPACE, job=program.job("before"))
+    last = b"unknown" if store.kind == "postgres" else b"COMMIT"  # of what goes to the server
+    proxy.losing = lambda data: last in data
+    with pytest.raises(CommitUnknown, match="unknown"):
+        await program.database.send(library.add_free_job, namespace=NAMESPACE, job=program.job("unknown"))
+    assert proxy.lost.is_set()
+    proxy.losing = None
+    assert sorted(await program.names()) == ["before", "unknown"]
 
 
 async def test_a_silent_server_is_unavailable_within_five_seconds_and_comes_back(proxied: tuple[Store, Proxy]) -> None:

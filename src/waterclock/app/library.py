@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from waterclock.app.library_worker import LibraryWorker, StoreOptions, node_record
+from waterclock.app.submitting import Begun, Submitting
 from waterclock.domain.claim import Claimant, Claimed, Taker
-from waterclock.domain.library import RULES
+from waterclock.domain.library import RULES, ToRun
+from waterclock.domain.moment import Moment
 from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.loop import Loop
 from waterclock.engine.membership import StoreMembership
@@ -22,6 +25,7 @@ from waterclock.executors.base import BaseExecutor
 from waterclock.faces.library.keeping import Keeper
 from waterclock.faces.library.telling import Telling
 from waterclock.stores.base import Database, Topic
+from waterclock.stores.ops.nodes import TOLERATED_SKEW_US
 
 LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
@@ -41,6 +45,7 @@ class LibraryTaking:
         self._host = host
         self._workers = workers
         self._ttl_seconds = options.lease_seconds
+        self.at_rest: Callable[[], AbstractAsyncContextManager[None]] = nullcontext  # nobody else takes by this hand
 
     def takers(self) -> Mapping[str, Taker]:
         return {
@@ -69,9 +74,10 @@ class LibraryTaking:
             await self._work.release(self._node, [each.attempt.id for each in left])
 
     async def give_back(self) -> None:
-        workers = tuple(self._workers.values())
-        claimant = Claimant(node=self._node, host=self._host, queues=tuple(worker.queue for worker in workers))
-        await self._work.give_back(claimant, frozenset().union(*(worker.known() for worker in workers)))
+        async with self.at_rest():
+            workers = tuple(self._workers.values())
+            claimant = Claimant(node=self._node, host=self._host, queues=tuple(worker.queue for worker in workers))
+            await self._work.give_back(claimant, frozenset().union(*(worker.known() for worker in workers)))
 
 
 class PausableTicker:
@@ -82,13 +88,21 @@ class PausableTicker:
     def __init__(self, ticker: Ticker, *, paused: bool) -> None:
         self._ticker = ticker
         self.paused = paused
+        self.wake: Callable[[], None] = lambda: None
 
     @property
     def in_backlog(self) -> bool:
         return self._ticker.in_backlog and not self.paused
 
+    def doubt(self) -> None:
+        self._ticker.doubt()
+        self.wake()
+
     async def tick(self) -> float:
-        return LONG_REST_SECONDS if self.paused else await self._ticker.tick()
+        if not self.paused:
+            return await self._ticker.tick()
+        await self._ticker.settle()
+        return LONG_REST_SECONDS
 
 
 class StoreEngine:
@@ -114,8 +128,12 @@ class StoreEngine:
         )
         self._ticker = PausableTicker(ticker, paused=False)
         self._ticking: Loop = self._node.add(self._ticker, Topic.TRIGGERS)
+        self._ticker.wake = self._ticking.wake
         self._beating: Heartbeat | None = None
+        self._submitting: Submitting | None = None
         if options.shared:
+            self._submitting = Submitting(database, options.namespace, taking, self._ticker, telling)
+            taking.at_rest = self._submitting.at_rest
             every = options.lease_seconds / 3
             record = node_record(node_id, self._host, "scheduler", slots=0)
             self._beating = Heartbeat(StoreMembership(database), record, every_seconds=every)
@@ -144,6 +162,8 @@ class StoreEngine:
         """
         await self._ticking.stop()
         try:
+            if self._submitting:
+                await self._submitting.close()
             leaving = (self.leave(alias, wait=wait or not self._options.shared) for alias in list(self._workers))
             await asyncio.gather(*leaving)
             await self._node.stop()
@@ -156,6 +176,24 @@ class StoreEngine:
 
     def wake(self) -> None:
         self._ticking.wake()
+
+    def takes(self, queue: str) -> bool:
+        """From any thread: whether what is asked for there would begin at once."""
+        workers = [worker for worker in tuple(self._workers.values()) if worker.queue == queue]
+        return not self._ticker.paused and any(worker.room() > 0 for worker in workers)
+
+    async def submit(self, calls: Sequence[ToRun], run_at: Moment, *, held: bool) -> Begun | None:
+        """None, and nothing was done, where they are to be scheduled like others.
+
+        They are due by this host's clock: where that is not the store's, the store decides when it is time.
+        """
+        is_in_time = self._beating is not None and abs(self._beating.skew_us) <= TOLERATED_SKEW_US
+        if self._submitting is None or not is_in_time:
+            return None
+        return await self._submitting.submit(calls, run_at, held=held)
+
+    def gone(self, names: Sequence[str]) -> None:
+        self._telling.gone(names)
 
     def is_calling(self) -> bool:
         """Whether it is a job of this store that asks."""

@@ -36,6 +36,14 @@ class LibraryJob:
     problem: str | None = None  # why it is quarantined: kept, paused and reported
 
 
+@dataclass(slots=True)
+class ToRun:
+    """A call that is to be made at once, and then never again: what it is known by, and what is to be run."""
+
+    name: str
+    spec: JobSpec
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredJob:
     """The same as the store has it now."""

@@ -151,8 +151,11 @@ class Attempts:
 
     async def _start(self, programs: Sequence[Program]) -> None:
         by_runner: dict[Runner, list[Program]] = {}
-        for program in programs:
-            by_runner.setdefault(self._runner_of(program.attempt_id), []).append(program)
+        if len(set(self._runners.values())) == 1:
+            by_runner[self._runners[""]] = list(programs)
+        else:
+            for program in programs:
+                by_runner.setdefault(self._runner_of(program.attempt_id), []).append(program)
         for runner, batch in by_runner.items():
             try:
                 await runner.start(batch)

@@ -41,10 +41,12 @@ class Heartbeat:
         self._every_seconds = every_seconds
         self._renew = renew
         self._body = body
+        self.skew_us = 0  # how far this host's clock was ahead of the database's at the last beat
 
     async def tick(self) -> float:
         pulse = self._body.pulse() if self._body else NO_PULSE
         answer = await self._membership.beat(self._node, clock.wall_us(), pulse)
+        self.skew_us = answer.skew_us
         if abs(answer.skew_us) > TOLERATED_SKEW_US:
             log.warning(
                 "this host's clock is %+.1f s from the database's; due times follow the database",

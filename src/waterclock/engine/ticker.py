@@ -61,7 +61,12 @@ class Ticker:
         self._taking = taking
         self._lateness = lateness
         self._unsure = False  # a fire was sent and not answered: it may have been made
+        self._doubted = False
         self._abreast = 1
+
+    def doubt(self) -> None:
+        """Somebody else may have taken something by the same hand, and not heard of it."""
+        self._doubted = True
 
     @property
     def in_backlog(self) -> bool:
@@ -70,8 +75,7 @@ class Ticker:
 
     async def tick(self) -> float:
         """One batch; in a backlog several, side by side, so that nobody waits for the other's answer."""
-        if self._unsure and self._taking:
-            await self._taking.give_back()
+        await self.settle()
         self._unsure = self._taking is not None
         lanes = await asyncio.gather(*(self._lane() for _ in range(self._abreast)), return_exceptions=True)
         for each in lanes:
@@ -81,6 +85,17 @@ class Ticker:
         done = [each for each in lanes if isinstance(each, Fired)]
         self._abreast = ABREAST if all(each.more for each in done) else 1
         return min(rest_until_due(each) for each in done)
+
+    async def settle(self) -> None:
+        """Let go of what may have been taken without an answer."""
+        while (self._unsure or self._doubted) and self._taking:
+            self._doubted = False
+            try:
+                await self._taking.give_back()
+            except BaseException:
+                self._doubted = True
+                raise
+            self._unsure = False
 
     async def _lane(self) -> Fired:
         """A batch after another while there is a backlog; the first of all alone, and small: it begins the sooner."""

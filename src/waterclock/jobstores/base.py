@@ -12,8 +12,12 @@ from waterclock.app.library import StoreEngine
 from waterclock.app.library_worker import StoreOptions
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.library import LibraryJob, PastRun, StoredJob
+from waterclock.domain.moment import Moment, from_datetime
+from waterclock.events import EVENT_JOB_ADDED
 from waterclock.faces.library.changing import Change, ChangedMeanwhile
 from waterclock.faces.library.keeping import Declared, Keeper
+from waterclock.faces.library.listeners import Listeners
+from waterclock.faces.library.naming import Naming, by_name
 from waterclock.faces.library.telling import Telling
 from waterclock.faces.library.thread import EngineThread
 from waterclock.job import Job
@@ -78,6 +82,7 @@ class BaseJobStore(ABC):
         self._scheduler, self._alias = scheduler, alias
         self._logger = logging.getLogger(f"waterclock.jobstores.{alias}")
         self._thread: EngineThread = scheduler._thread
+        self._listeners: Listeners = scheduler._listeners
         self._database, self._keeper = self._make_database(), self._make_keeper()
         self._namespace = self._options().namespace
         self._engine: StoreEngine | None = None
@@ -127,14 +132,24 @@ class BaseJobStore(ABC):
     def add_job(self, job: Job) -> None:
         self.add_jobs([job], replace=())
 
-    def add_jobs(self, jobs: Sequence[Job], replace: Collection[str]) -> None:
+    def add_jobs(self, jobs: Sequence[Job], replace: Collection[str], naming: Naming = by_name) -> None:
         """All or none, at once; those in `replace` take the place of what has their id.
 
         They go on from its next run time, unless their trigger is another, or the program has given them one.
         """
-        kept = [self._kept(job, among=len(jobs)) for job in jobs]
+        kept = self._each(self._keeper.kept, jobs, naming)
+        stored = self._added(jobs, kept, replace)
+        for job, given, now_stored in zip(jobs, kept, stored, strict=True):
+            job._settle(self, (now_stored.id, now_stored.trigger_id))
+            if now_stored.job.next_fire_at != given.next_fire_at:
+                job._declared = self._keeper.declared(now_stored.job)
+
+    def _added(self, jobs: Sequence[Job], kept: Sequence[LibraryJob], replace: Collection[str]) -> list[StoredJob]:
+        """One job, as a rule with a name that is free, is a single trip to the database."""
         try:
-            stored = self._tell(
+            if len(kept) == 1 and (new := self._send(ops.add_free_job, namespace=self._namespace, job=kept[0])):
+                return [new]
+            return self._tell(
                 ops.add_library_jobs,
                 namespace=self._namespace,
                 jobs=kept,
@@ -143,10 +158,33 @@ class BaseJobStore(ABC):
             )
         except AlreadyExists as taken:
             raise ConflictingIdError(str(taken.name)) from None
-        for job, given, now_stored in zip(jobs, kept, stored, strict=True):
-            job._settle(self, now_stored)
-            if now_stored.job.next_fire_at != given.next_fire_at:
-                job._declared = self._keeper.declared(now_stored.job)
+
+    def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
+        """Run them at once, of one executor, and never again; `added` is called before any of them begins.
+
+        False, and nothing was done, where they are to be added like others.
+        """
+        calls = self._each(self._keeper.to_run, jobs, naming)
+        held = self._listeners.wants(EVENT_JOB_ADDED)
+        begun = self._thread.call(self.engine.submit(calls, self._run_at(jobs), held=held))
+        if begun is None:
+            return False
+        self._settle_all(jobs, begun.job_ids)
+        added()
+        if held:
+            self._thread.soon(begun.go)
+        return True
+
+    def _run_at(self, jobs: Sequence[Job]) -> Moment:
+        """When they were asked for, all of them at once."""
+        at = jobs[0]._declared.next_run_time
+        assert at is not None
+        return from_datetime(at)
+
+    def _settle_all(self, jobs: Sequence[Job], job_ids: Sequence[int]) -> None:
+        """They never had a trigger."""
+        for job, job_id in zip(jobs, job_ids, strict=True):
+            job._settle(self, (job_id, 0))
 
     def update_job(self, job: Job) -> None:
         self.change_job(job.id, lambda _: job._declared)
@@ -178,13 +216,18 @@ class BaseJobStore(ABC):
     def remove_all_jobs(self) -> None:
         self._tell(ops.remove_library_jobs, namespace=self._namespace, names=None)
 
-    def past_runs(self, stored: StoredJob, limit: int) -> list[PastRun]:
-        return self._ask(ops.past_runs, job_id=stored.id, trigger_id=stored.trigger_id, limit=limit)
+    def past_runs(self, numbers: tuple[int, int], limit: int) -> list[PastRun]:
+        """`numbers`: of a job and its trigger."""
+        job_id, trigger_id = numbers
+        return self._ask(ops.past_runs, job_id=job_id, trigger_id=trigger_id, limit=limit)
 
     # How the program's threads reach the store; overridden where no thread is needed
 
     def _tell(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._thread.call(self._database.write(operation, *args, **kwargs))
+
+    def _send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._thread.call(self._database.send(operation, *args, **kwargs))
 
     def _ask(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._thread.call(self._database.read(operation, *args, **kwargs))
@@ -193,18 +236,21 @@ class BaseJobStore(ABC):
         """As it was when the job was read: who wants to know it as it is asks the scheduler again."""
         return job._declared.next_run_time
 
-    def _kept(self, job: Job, *, among: int) -> LibraryJob:
-        """Of many, an error says which it is: `start` adds all that are pending."""
-        try:
-            return self._keeper.kept(job._declared, self._namespace)
-        except (TypeError, ValueError) as problem:
-            if among > 1:
-                problem.add_note(f"This is about job {job.id!r} ({job.name}) for job store {self._alias!r}.")
-            raise
+    def _each(self, kept: Callable[[Declared, str], T], jobs: Sequence[Job], naming: Naming) -> list[T]:
+        """What is kept of each. Of many, an error says which it is: `start` adds all that are pending."""
+        found: list[T] = []
+        for place, job in enumerate(jobs):
+            try:
+                found.append(kept(job._declared, self._namespace))
+            except (TypeError, ValueError) as problem:
+                if len(jobs) > 1:
+                    raise naming(problem, place, job) from problem
+                raise
+        return found
 
     def _job(self, stored: StoredJob) -> Job:
         job = Job._of(self._scheduler, self._keeper.declared(stored.job))
-        job._settle(self, stored)
+        job._settle(self, (stored.id, stored.trigger_id))
         return job
 
     def __repr__(self) -> str:

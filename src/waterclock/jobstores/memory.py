@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from waterclock.app.library_worker import StoreOptions
+from waterclock.domain.claim import Taker
 from waterclock.domain.library import NAMESPACE
 from waterclock.domain.moment import to_datetime
 from waterclock.faces.library.keeping import ObjectKeeper
+from waterclock.faces.library.naming import Naming, by_name
 from waterclock.job import Job
 from waterclock.jobstores.base import BaseJobStore
 from waterclock.stores.base import Operation
 from waterclock.stores.memory import MemoryDatabase
+from waterclock.stores.ops.submitting import submit_calls
 
 T = TypeVar("T")
 P = ParamSpec("P")
+
+NOBODY: Final = Taker(node="", host="", room=0, ttl_seconds=0)  # they are claimed like all others
 
 
 class MemoryJobStore(BaseJobStore):
@@ -39,7 +45,22 @@ class MemoryJobStore(BaseJobStore):
     def _tell(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self._memory.do(operation, *args, **kwargs)
 
+    def _send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self._tell(operation, *args, **kwargs)
+
     _ask = _tell
+
+    def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
+        """In the caller's own thread: nothing here can fail once it is known that there is room."""
+        calls = self._each(self._keeper.to_run, jobs, naming)
+        if not self.engine.takes(calls[0].spec.queue):
+            return False
+        added()
+        self.engine.gone([call.name for call in calls])
+        run_at = self._run_at(jobs)
+        done = self._send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=NOBODY)
+        self._settle_all(jobs, done.job_ids)
+        return True
 
     def next_run_time(self, job: Job) -> datetime | None:
         at = self._memory.next_fire_at(NAMESPACE, job.id)

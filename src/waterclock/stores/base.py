@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
 from waterclock.domain.moment import Moment
 
@@ -10,6 +10,18 @@ T = TypeVar("T")
 P = ParamSpec("P")
 Row = Mapping[str, Any]
 Values = Mapping[str, object]
+
+
+class Now:
+    """The database's clock at the moment when a statement runs, in the place of a value."""
+
+
+NOW: Final = Now()
+
+
+def dated(values: Values, now: Moment) -> Values:
+    """With the moment in the place of NOW: for a database that is asked for it."""
+    return {name: now if value is NOW else value for name, value in values.items()}
 
 
 class StatementFailed(Exception):
@@ -77,6 +89,17 @@ class Tx(Protocol):
         """Each statement for its rows, where none needs what another has written: in one trip, if the database can."""
         ...
 
+    async def stamped(self, name: str, values: Values) -> Moment:
+        """As `run`, for a statement that writes one row and takes the database's clock as `:now`: the time it took."""
+        ...
+
+    async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
+        """Insert a row whose name may be taken (then False), and where it was free those of `then`.
+
+        `NOW` among the values is the database's clock; in one trip, and sent alone, where the database can.
+        """
+        ...
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]: ...
 
     def wake(self, topic: Topic) -> None:
@@ -106,6 +129,10 @@ class Database(Protocol):
         ...
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T: ...
+
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """As `write`, for an operation that runs one statement: where that is quicker, without a transaction."""
+        ...
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """As `write`, for operations that only fetch: one consistent view, no locks."""

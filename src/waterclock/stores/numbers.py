@@ -12,6 +12,8 @@ BLOCKS: Final = {Kind.RUN: 1_000, Kind.JOB: 50, Kind.TRIGGER: 50, Kind.FLOW: 50}
 
 AHEAD: Final = 16  # a draw is a commit: who wants many at once will soon want as many again
 
+MOST_AHEAD: Final = 2_000
+
 # Add to the counter, durably and at once; its new value.
 Draw = Callable[[Kind, int], Awaitable[int]]
 
@@ -22,6 +24,7 @@ class Numbers:
     def __init__(self, draw: Draw) -> None:
         self._draw = draw
         self._left: dict[Kind, range] = {}
+        self._drawn: dict[Kind, int] = {}  # how many, the last time
         self._lock = asyncio.Lock()
 
     async def take(self, kind: Kind, count: int) -> Iterable[int]:
@@ -36,8 +39,14 @@ class Numbers:
         """What is left: a server that takes another's place may give the same numbers to somebody else."""
         self._left.clear()
 
+    def _enough(self, kind: Kind, count: int) -> int:
+        """Twice as many each time: who comes again and again soon draws seldom."""
+        if kind not in BLOCKS:
+            return count
+        return max(BLOCKS[kind], AHEAD * count, min(2 * self._drawn.get(kind, 0), MOST_AHEAD))
+
     async def _take_more(self, kind: Kind, count: int) -> Iterable[int]:
-        asked = max(BLOCKS.get(kind, 1), AHEAD * count if kind in BLOCKS else count)
+        asked = self._drawn[kind] = self._enough(kind, count)
         last = await self._draw(kind, asked)
         left = self._left.get(kind, range(0))  # the draw itself may have made us forget
         drawn, missing = range(last - asked + 1, last + 1), count - len(left)

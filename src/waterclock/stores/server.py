@@ -69,6 +69,9 @@ class ServerDatabase(ABC):
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=False))
 
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(operation, *args, **kwargs)
+
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=True))
 

@@ -22,6 +22,8 @@ def zone_of(given: tzinfo | str) -> tzinfo:
     A schedule can be kept only if its zone can be named: what is neither in the zone database nor a fixed offset is
     refused. An unknown name raises what zoneinfo raises, ZoneInfoNotFoundError.
     """
+    if given is UTC:
+        return UTC
     if isinstance(given, str):
         return _named(given)
     if not isinstance(given, tzinfo):

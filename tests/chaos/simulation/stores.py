@@ -12,7 +12,7 @@ from tests.chaos.simulation.party import Party
 from tests.chaos.simulation.timeline import SimulatedLoop, Timeline
 from tests.stores.raw import TABLES, rows
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Database, Kind, Operation, Row, Topic, Tx, Values
+from waterclock.stores.base import Database, Kind, Operation, Row, Topic, Tx, Values, dated
 from waterclock.stores.sqlite.migrating import migrate
 from waterclock.stores.sqlite.session import SqliteTx, drive
 
@@ -55,6 +55,16 @@ class TimedTx:
 
     async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
         await self._tx.run_together(batches)
+
+    async def stamped(self, name: str, values: Values) -> Moment:
+        """As a database does that is asked for the time."""
+        await self._tx.run(name, {**values, "now": self._timeline.now})
+        return self._timeline.now
+
+    async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
+        now = self._timeline.now
+        dates = {each: dated(row, now) for each, row in then.items()}
+        return await self._tx.insert_free(name, dated(values, now), dates)
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._tx.numbers(kind, count)
@@ -140,6 +150,9 @@ class Reached:
         return await self._party.through(lambda: self._store.do(lambda tx: operation(tx, *args, **kwargs)))
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(operation, *args, **kwargs)
+
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(operation, *args, **kwargs)
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -55,6 +55,7 @@ def checked_call(func: Any, args: Any, kwargs: Any, reference: str | None = None
         func = resolve(reference)
     else:
         raise TypeError("func must be a callable or a textual reference to one")
+    args, kwargs = () if args is None else args, {} if kwargs is None else kwargs
     if isinstance(args, str) or not isinstance(args, Iterable):
         raise TypeError("args must be a non-string iterable")
     if isinstance(kwargs, str) or not isinstance(kwargs, Mapping):

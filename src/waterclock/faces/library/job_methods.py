@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from os import PathLike
-from typing import Any, Final, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
-from waterclock.domain.errors import Unavailable
 from waterclock.events import (
     EVENT_ALL_JOBS_REMOVED,
-    EVENT_JOB_ADDED,
     EVENT_JOB_MODIFIED,
     EVENT_JOB_REMOVED,
     JobEvent,
     SchedulerEvent,
 )
 from waterclock.faces.library import carrying
+from waterclock.faces.library.adding import Adding, Pending, undefined
 from waterclock.faces.library.declaring import changed
 from waterclock.faces.library.keeping import Declared
-from waterclock.faces.library.parts import NO_OPTIONS, Parts
 from waterclock.job import Job
 from waterclock.jobstores.base import BaseJobStore, JobLookupError
 from waterclock.schedulers import SchedulerNotRunningError
@@ -29,82 +26,12 @@ from waterclock.triggers.base import BaseTrigger
 from waterclock.triggers.dates import now_in
 from waterclock.triggers.registry import create_trigger
 
+__all__ = ["JobMethods", "undefined"]
+
 F = TypeVar("F", bound=Callable[..., Any])
-Pending = tuple[Job, str, bool]  # the job, its store's alias, whether it may take another's place
 
 
-class Undefined:
-    """What is left to the scheduler's defaults."""
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __repr__(self) -> str:
-        return "<undefined>"
-
-
-undefined: Final[Any] = Undefined()
-
-
-class JobMethods(Parts):
-    def __init__(self, gconfig: Mapping[str, Any] = NO_OPTIONS, **options: Any) -> None:
-        self._pending: list[Pending] = []
-        super().__init__(gconfig, **options)
-
-    def add_job(
-        self,
-        func: Callable[..., Any] | str,
-        trigger: BaseTrigger | str | None = None,
-        args: Any = None,
-        kwargs: Any = None,
-        id: str | None = None,
-        name: str | None = None,
-        misfire_grace_time: Any = undefined,
-        coalesce: bool = undefined,
-        max_instances: int = undefined,
-        next_run_time: Any = undefined,
-        jobstore: str = "default",
-        executor: str = "default",
-        replace_existing: bool = False,
-        *,
-        queue: bool = undefined,
-        timeout: Any = undefined,
-        retries: int = undefined,
-        backoff: Any = undefined,
-        **trigger_args: Any,
-    ) -> Job:
-        """Schedule a callable: at once when the scheduler runs, else when it starts.
-
-        `trigger` is a trigger, or a name with the trigger's own options as further keywords; none means at once.
-        What is left out is as the scheduler's `job_defaults` say. `next_run_time=None` adds the job paused.
-        Beyond APScheduler: `queue` (over `max_instances` wait, instead of being skipped), `timeout` (seconds),
-        `retries`, and `backoff` (seconds before the first retry, doubled before each further one).
-        """
-        given = {
-            "trigger": create_trigger(trigger, trigger_args, self.timezone),
-            "executor": executor,
-            "func": func,
-            "args": () if args is None else args,
-            "kwargs": {} if kwargs is None else kwargs,
-            "name": name,
-            "misfire_grace_time": misfire_grace_time,
-            "coalesce": coalesce,
-            "max_instances": max_instances,
-            "next_run_time": next_run_time,
-            "queue": queue,
-            "timeout": timeout,
-            "retries": retries,
-            "backoff": backoff,
-        }
-        job = Job(self, id, **{key: value for key, value in given.items() if value is not undefined})
-        with self._lock:
-            if not self.running:
-                self._pending.append((job, jobstore, replace_existing))
-                self._logger.info("Adding job tentatively -- it will be properly scheduled when the scheduler starts")
-                return job
-        self._add_all([(job, jobstore, replace_existing)])
-        return job
-
+class JobMethods(Adding):
     def scheduled_job(
         self,
         trigger: BaseTrigger | str,
@@ -249,13 +176,6 @@ class JobMethods(Parts):
                 raise SchedulerNotRunningError
             return [(each, store) for each, store in self._jobstores.items() if alias in (None, each)]
 
-    def _store(self, alias: str) -> BaseJobStore:
-        with self._lock:
-            store = self._lookup_jobstore(alias)
-            if self._thread is None:
-                raise SchedulerNotRunningError
-            return store
-
     def _pending_job(self, job_id: str, jobstore: str | None) -> Pending | None:
         if self.running:
             return None
@@ -299,31 +219,6 @@ class JobMethods(Parts):
                 continue
             return alias
         raise JobLookupError(job_id)
-
-    def _add_all(self, pending: list[Pending]) -> None:
-        """Each store takes all of its jobs at once, or none; who listens is told when all have."""
-        now = now_in(self.timezone)
-        by_store: dict[str, list[Pending]] = {}
-        for each in pending:
-            self._store(each[1])
-            each[0]._fill_in(self._job_defaults, now)
-            by_store.setdefault(each[1], []).append(each)
-        for alias, mine in by_store.items():
-            replace = {job.id for job, _, may in mine if may}
-            self._store(alias).add_jobs([job for job, _, _ in mine], replace)
-        for job, alias, _ in pending:
-            if job.executor not in self._executors:
-                self._logger.warning("Job %s waits for an executor %r: this scheduler has none", job, job.executor)
-            self._listeners.tell_now(JobEvent(EVENT_JOB_ADDED, job.id, alias))
-            self._logger.info('Added job "%s" to job store "%s"', job.name, alias)
-
-    def _take_back(self) -> None:
-        """Of a start that failed: what some stores had taken is pending again."""
-        for job, alias, replaces in self._pending:
-            if not job.pending:
-                with suppress(JobLookupError, Unavailable):
-                    () if replaces else self._lookup_jobstore(alias).remove_job(job.id)
-                job._unsettle()
 
 
 def _print(jobs: list[Job], kind: str, out: TextIO) -> None:

@@ -10,10 +10,12 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final, Protocol, cast
 
+import orjson
+
 from waterclock.domain.claim import Claimed
 from waterclock.domain.errors import CannotRun, InvalidInput
 from waterclock.domain.job import CALLABLE, JobSpec
-from waterclock.domain.library import LONGEST_ID, LibraryJob, queue_of
+from waterclock.domain.library import LONGEST_ID, LibraryJob, ToRun, queue_of
 from waterclock.domain.moment import Moment, from_datetime, to_datetime
 from waterclock.domain.planning import Misfire, Policy
 from waterclock.domain.schedule import Schedule
@@ -21,6 +23,7 @@ from waterclock.faces.library.foreign import UnknownTrigger, schedule_of
 from waterclock.faces.library.programs import NUMBERS, CallProgram
 from waterclock.faces.library.references import Unloadable, kept_call, resolve
 from waterclock.faces.library.serializers import JsonSerializer, Serializer
+from waterclock.stores.ops.rows import dumped
 from waterclock.triggers import codec
 from waterclock.triggers.base import BaseTrigger
 
@@ -30,12 +33,13 @@ DEFINITION: Final = (
     *("max_instances", "queue", "retries", "backoff"),
 )
 NOTHING: Final[dict[str, Any]] = {}  # shared: ten thousand jobs need not have three each
+MOST_PLAIN: Final = 1_024
 NO_LIMIT: Final = timedelta(days=10_000)  # of a misfire_grace_time that is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Declared:
-    """All that a program says of a job; the names are the public ones."""
+    """All that a program says of a job; the names are the public ones. Nobody changes one: a burst makes thousands."""
 
     id: str
     name: str
@@ -57,9 +61,25 @@ class Declared:
     unloadable: str | None = None  # why this process cannot load it
     unread: Mapping[str, object] | None = None  # arguments that cannot be loaded: what the store has of them stays
 
+    def called_with(self, id: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Declared:
+        """Another of the same, before anybody has kept it; `replace` takes twice as long."""
+        new = Declared.__new__(Declared)
+        for name in Declared.__slots__:
+            setattr(new, name, getattr(self, name))
+        new.id, new.args, new.kwargs = id, args, kwargs
+        return new
+
+    def runs_like(self, other: Declared) -> bool:
+        """Whether both can be run without being scheduled, on the same executor: nobody has to count or to watch."""
+        return self.executor == other.executor and self.timeout is None and not self.queue
+
 
 class Keeper(Protocol):
     def kept(self, job: Declared, namespace: str) -> LibraryJob: ...
+
+    def to_run(self, job: Declared, namespace: str) -> ToRun:
+        """Of one that runs at once, and never again: no more than is needed to run it."""
+        ...
 
     def declared(self, job: LibraryJob) -> Declared:
         """Never raises for a job that cannot be loaded: it is shown with its problem."""
@@ -81,6 +101,9 @@ class ObjectKeeper:
         schedule = schedule_of(job.trigger, job.next_run_time)
         return _kept(job, namespace, call=job, definition={}, trigger={}, schedule=schedule)
 
+    def to_run(self, job: Declared, namespace: str) -> ToRun:
+        return ToRun(job.id, _spec(job, namespace, job))
+
     def declared(self, job: LibraryJob) -> Declared:
         declared = job.spec.call
         assert isinstance(declared, Declared)
@@ -101,14 +124,29 @@ class TextKeeper:
 
     def __init__(self, serializer: Serializer) -> None:
         self._serializer = serializer
+        self._plain: dict[tuple[object, ...], JobSpec] = {}  # of calls without arguments
 
     def kept(self, job: Declared, namespace: str) -> LibraryJob:
         """TypeError or ValueError for what cannot be written down; the job is then in no store."""
-        reference, args = (job.func_ref, job.args) if job.func_ref else kept_call(job.func, job.args)
-        arguments = self._serializer.dump(args, job.kwargs) if job.unread is None else job.unread
-        call = {"func": reference, "timeout": job.timeout, "with": arguments}
+        call = self._kept_call(job)
         told, trigger = {name: getattr(job, name) for name in DEFINITION}, _written(job.trigger)
         return _kept(job, namespace, call=call, definition=told, trigger=trigger, schedule=schedule_of(job.trigger))
+
+    def _kept_call(self, job: Declared) -> dict[str, object]:
+        reference, args = (job.func_ref, job.args) if job.func_ref else kept_call(job.func, job.args)
+        arguments = self._serializer.dump(args, job.kwargs) if job.unread is None else job.unread
+        return {"func": reference, "timeout": job.timeout, "with": arguments}
+
+    def to_run(self, job: Declared, namespace: str) -> ToRun:
+        """What is to be called is as whoever reads it from the store would have it: nothing of the program's own."""
+        if job.args or job.kwargs or not job.func_ref or not isinstance(self._serializer, JsonSerializer):
+            return ToRun(job.id, _spec(job, namespace, orjson.loads(dumped(self._kept_call(job)))))
+        key = (namespace, job.func_ref, job.executor, job.max_instances, job.retries, job.backoff)
+        if key not in self._plain:
+            if len(self._plain) >= MOST_PLAIN:
+                self._plain.clear()
+            self._plain[key] = _spec(job, namespace, self._kept_call(job))
+        return ToRun(job.id, self._plain[key])
 
     def declared(self, job: LibraryJob) -> Declared:
         call, told = _call(job.spec), cast(Mapping[str, Any], job.definition)
@@ -176,27 +214,31 @@ def _kept(
         raise ValueError(f"The id of a job must have 1–{LONGEST_ID} characters, not {len(job.id)}")
     return LibraryJob(
         name=job.id,
-        spec=JobSpec(
-            kind=CALLABLE,
-            script=job.func_ref,
-            max_concurrent=job.max_instances,
-            queueing=job.queue,
-            retries=job.retries,
-            retry_delay_seconds=job.backoff,
-            retry_doubles=True,
-            timeout_seconds=None if job.timeout is None else math.ceil(job.timeout),
-            queue=queue_of(namespace, job.executor),
-            call=call,
-            default_arguments=NOTHING,
-            fixed_arguments=NOTHING,
-            limits=NOTHING,
-        ),
+        spec=_spec(job, namespace, call),
         definition=definition,
         trigger=trigger,
         schedule=schedule,
         misfire=_misfire(job.misfire_grace_time, job.coalesce),
         next_fire_at=None if job.next_run_time is None else from_datetime(job.next_run_time),
         problem=job.problem,
+    )
+
+
+def _spec(job: Declared, namespace: str, call: object) -> JobSpec:
+    return JobSpec(
+        kind=CALLABLE,
+        script=job.func_ref,
+        max_concurrent=job.max_instances,
+        queueing=job.queue,
+        retries=job.retries,
+        retry_delay_seconds=job.backoff,
+        retry_doubles=True,
+        timeout_seconds=None if job.timeout is None else math.ceil(job.timeout),
+        queue=queue_of(namespace, job.executor),
+        call=call,
+        default_arguments=NOTHING,
+        fixed_arguments=NOTHING,
+        limits=NOTHING,
     )
 
 

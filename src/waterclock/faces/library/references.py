@@ -8,6 +8,7 @@ from functools import partial
 from importlib import import_module
 from inspect import Parameter, isbuiltin, isclass, isfunction, ismethod, signature, unwrap
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from waterclock.domain.errors import WaterclockError
 
@@ -22,6 +23,9 @@ ADVICE: Final = (
     "give a function at the top level of a module, or its textual reference 'module:function', or keep the job in the "
     "memory store, which takes any callable"
 )
+
+# How many arguments, and which names, a function is known to take: most are given to add_job again and again.
+_fitting: Final[WeakKeyDictionary[Function, set[tuple[object, ...]]]] = WeakKeyDictionary()
 
 
 class Unloadable(WaterclockError, LookupError):
@@ -92,6 +96,16 @@ def name_of(function: Function) -> str:
 
 def check_callable_args(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     """ValueError that names what is wrong where the function cannot be called so: at add_job, not at the first run."""
+    if not isfunction(function):
+        _check(function, args, kwargs)
+        return
+    fitting, shape = _fitting.get(function), (len(args), *kwargs)
+    if fitting is None or shape not in fitting:
+        _check(function, args, kwargs)
+        _fitting.setdefault(function, set()).add(shape)
+
+
+def _check(function: Function, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     try:
         known = signature(function, follow_wrapped=False)
     except ValueError:

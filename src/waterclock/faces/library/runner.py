@@ -22,6 +22,8 @@ from waterclock.runners.base import Begun, End, Event, Program
 
 ABANDONED: Final = "abandoned: a callable in a thread cannot be killed, and goes on"
 UNASKED: Final = "its executor, or the event loop that it ran in, was closed before it had ended"
+GATHER_SECONDS: Final = 0.02  # that an end may wait for others, while calls keep coming
+FEW: Final = 10  # more of them at once are a batch, which has a wake-up of its own
 SHORT_SECONDS: Final = 0.1  # a call that takes longer is shown as running
 
 # Known in the thread or the task that makes a call, and wherever it hands its context on to.
@@ -49,6 +51,8 @@ class ExecutorRunner:
         self._untold: dict[int, Told] = {}  # ended, not stored yet
         self._arrived: deque[tuple[Done, str | None]] = deque()
         self._ringing = False
+        self._gathering = False  # the loop will look by itself, soon: nobody has to ring
+        self._last_given_at = -math.inf
         self._looking: asyncio.TimerHandle | None = None
         self._awake = asyncio.Event()
         self._idle = asyncio.Event()
@@ -65,6 +69,7 @@ class ExecutorRunner:
             call.given_at = now
             self._flying[call.number] = call
         self._look_later()
+        self._gather(len(calls), now)
         self._teller.submitted(calls)
         try:
             self._executor.submit(calls, self._begun, self._done)
@@ -123,6 +128,18 @@ class ExecutorRunner:
         """Whether one of its calls asks this: it must not wait for itself."""
         return _calling.get() is self
 
+    def _gather(self, calls: int, now: float) -> None:
+        """Where short calls come one by one, their ends are taken together: a wake-up costs as much as such a call."""
+        comes_again = calls <= FEW and now < self._last_given_at + GATHER_SECONDS / 2
+        self._last_given_at = now
+        if comes_again and not self._gathering:
+            self._gathering = True
+            self._loop.call_later(GATHER_SECONDS, self._gathered)
+
+    def _gathered(self) -> None:
+        self._gathering = False
+        self._wake()
+
     # What the executor says, in its own threads
 
     def _begun(self, number: int) -> None:
@@ -137,7 +154,7 @@ class ExecutorRunner:
         """What it returned is written down here: a large value must not hold the loop up."""
         _calling.set(None)
         self._arrived.append((done, None if done.value is None else tagged.dumps_result(done.value)))
-        if not self._ringing:
+        if not self._ringing and not self._gathering:
             self._ring()
 
     def _ring(self) -> None:

@@ -12,6 +12,7 @@ from waterclock.faces.library.references import Unloadable
 
 ARGUMENTS: Final = "the arguments"
 PICKLED: Final = "pickle"
+NOTHING: Final[Mapping[str, object]] = {"args": [], "kwargs": {}}  # what most calls are given
 
 
 @runtime_checkable
@@ -32,6 +33,8 @@ class JsonSerializer:
         return {"args": tagged.write(list(args), "args"), "kwargs": tagged.write(dict(kwargs), "kwargs")}
 
     def load(self, kept: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        if kept == NOTHING:
+            return (), {}
         if PICKLED in kept:
             reason = 'they are pickled; if you trust all who write to it, open the job store with serializer="pickle"'
             raise Unloadable(ARGUMENTS, reason)

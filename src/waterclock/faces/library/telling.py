@@ -43,7 +43,10 @@ class Telling:
     def fired(self, fired: Fired) -> None:
         for skipped in fired.skipped:
             self._skipped(skipped)
-        for name in fired.exhausted:
+        self.gone(fired.exhausted)
+
+    def gone(self, names: Sequence[str]) -> None:
+        for name in names:
             log.debug("Removed job %s: its trigger has no other fire", name)
             if self._listeners.wants(EVENT_JOB_REMOVED):
                 self._listeners.tell(JobEvent(EVENT_JOB_REMOVED, name, self._alias))

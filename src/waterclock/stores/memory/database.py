@@ -9,7 +9,7 @@ from waterclock.domain.moment import Moment
 from waterclock.stores.base import Operation, Topic
 from waterclock.stores.memory import firing, jobs, working
 from waterclock.stores.memory.state import State
-from waterclock.stores.ops import claiming, library, nodes, recording
+from waterclock.stores.ops import claiming, library, nodes, recording, submitting
 from waterclock.stores.ops.firing import fire_due
 from waterclock.stores.wakeups import Listeners
 
@@ -27,6 +27,8 @@ INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {
     claiming.stopping: working.stopping,
     recording.record: working.record,
     library.add_library_jobs: jobs.add_library_jobs,
+    library.add_free_job: jobs.add_free_job,
+    submitting.submit_calls: jobs.submit_calls,
     library.change_library_job: jobs.change_library_job,
     library.remove_library_jobs: jobs.remove_library_jobs,
     library.library_jobs: jobs.library_jobs,
@@ -85,6 +87,9 @@ class MemoryDatabase:
         self._listeners.tell(topics)
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.do(operation, *args, **kwargs)
+
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return self.do(operation, *args, **kwargs)
 
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

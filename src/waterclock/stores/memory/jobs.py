@@ -2,12 +2,22 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import Final
 
 from waterclock.domain.admission import Tally, free_slots
+from waterclock.domain.claim import Taker
 from waterclock.domain.errors import AlreadyExists, NotFound
-from waterclock.domain.library import LibraryJob, PastRun, StoredJob
+from waterclock.domain.library import LibraryJob, PastRun, StoredJob, ToRun
+from waterclock.domain.moment import Moment
+from waterclock.domain.planning import Misfire
+from waterclock.domain.schedule import Once, from_us
 from waterclock.stores.memory.state import Entry, Run, State
 from waterclock.stores.memory.working import start_waiting
+from waterclock.stores.ops.rows import NOTHING
+from waterclock.stores.ops.submitting import Submitted
+
+ONCE: Final = Once(at=from_us(0))  # of what is never fired
+USUAL: Final = Misfire()
 
 
 def add_library_jobs(
@@ -24,6 +34,36 @@ def add_library_jobs(
             raise AlreadyExists("job", job.name)
         seen.add(job.name)
     return [_put(state, namespace, job, keeps=job.name in keeping) for job in jobs]
+
+
+def add_free_job(state: State, *, namespace: str, job: LibraryJob) -> StoredJob | None:
+    return None if (namespace, job.name) in state.entries else _put(state, namespace, job, keeps=False)
+
+
+def submit_calls(state: State, *, namespace: str, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
+    """They wait to be claimed, without a fire; of each job there is nothing but its history."""
+    now, job_ids = state.now(), []
+    for call in calls:
+        entry = Entry(id=next(state.numbers), namespace=namespace, job=_of_call(call), live=1, active=1)
+        number = next(state.numbers)
+        run = Run(entry, entry.job, entry.version, number, number, run_at, run_at, now)
+        entry.keep(run)
+        state.past.append(entry)
+        state.put(run)
+        job_ids.append(entry.id)
+    return Submitted(job_ids=job_ids)
+
+
+def _of_call(call: ToRun) -> LibraryJob:
+    return LibraryJob(
+        name=call.name,
+        spec=call.spec,
+        definition=NOTHING,
+        trigger=NOTHING,
+        schedule=ONCE,
+        misfire=USUAL,
+        next_fire_at=None,
+    )
 
 
 def change_library_job(

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from waterclock import clock
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Kind, Row, Topic, Values
+from waterclock.stores.base import Kind, Row, Topic, Values, dated
 from waterclock.stores.mysql.compiling import Bound, batched, bound
 from waterclock.stores.mysql.connecting import Pool
 from waterclock.stores.mysql.faults import DRIVER_ERRORS, meaning
@@ -99,6 +99,19 @@ class MysqlSession:
         for name, rows in batches.items():
             if rows:
                 await self.run_many(name, rows)
+
+    async def stamped(self, name: str, values: Values) -> Moment:
+        now = await self.now()
+        await self.run(name, {**values, "now": now})
+        return now
+
+    async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
+        now = await self.now()
+        if not await self.run(name, dated(values, now)):
+            return False
+        for each, row in then.items():
+            await self.run(each, dated(row, now))
+        return True
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)

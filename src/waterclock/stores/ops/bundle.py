@@ -5,15 +5,16 @@ kept as one row for all, and a call's own rows are written once, at its end. Who
 or is found after its scheduler died is given rows as any other run has them, and goes on like one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import orjson
 
 from waterclock.domain.claim import Claimed, Taker
-from waterclock.domain.job import Job
+from waterclock.domain.job import Job, JobSpec
+from waterclock.domain.library import ORGANISATION, OWNER, ToRun
 from waterclock.domain.moment import SECOND, Moment, seconds
 from waterclock.domain.outcome import Lone
 from waterclock.domain.run import RunState
@@ -31,6 +32,7 @@ class Bundle:
 
     id: int  # its first run's
     calls: int = 0  # that have no rows of their own yet
+    is_submitted: bool = False  # nobody has fired them: what they run is kept in the bundle alone
 
 
 @dataclass(slots=True)
@@ -83,9 +85,63 @@ def bundle_row(calls: Sequence[Call]) -> Values:
     }
 
 
+def submitted_row(new: Sequence[tuple[NewRun, int, int, str]]) -> dict[str, object]:
+    """Of calls that nobody has fired, each with its numbers and its wire id; but for its times.
+
+    What they run is there once for all that run the same.
+    """
+    first, taker = new[0][0], cast(Taker, new[0][0].taker)
+    specs: dict[int, tuple[int, JobSpec]] = {}  # by identity: all of them live as long as this call
+    lines = []
+    for run, run_id, attempt_id, wire_id in new:
+        job = cast(Job, run.job)
+        place, _ = specs.setdefault(id(job.spec), (len(specs), job.spec))
+        lines.append((run_id, attempt_id, wire_id, job.id, job.name, place))
+    told = {"org_id": first.org_id, "run_at": first.run_at, "specs": [spec for _, spec in specs.values()]}
+    return {
+        "id": new[0][1],
+        "namespace": first.namespace,
+        "node": taker.node,
+        "host": taker.host,
+        "calls": dumped({**told, "submitted": lines}),
+    }
+
+
 def _job(run: NewRun) -> tuple[int, int]:
     job = cast(Job, run.job)
     return job.id, job.version
+
+
+def submitted_run(namespace: str, call: ToRun, job_id: int, run_at: Moment, taker: Taker) -> NewRun:
+    """It has no fire: somebody asked for it."""
+    job = Job(
+        id=job_id,
+        org_id=ORGANISATION,
+        namespace=namespace,
+        name=call.name,
+        owner=OWNER,
+        version=1,
+        spec=call.spec,
+        definition=NOTHING,
+        tags=NOTHING,
+        created_at=run_at,
+        updated_at=run_at,
+    )
+    return NewRun(
+        org_id=ORGANISATION,
+        namespace=namespace,
+        job=job,
+        job_name=call.name,
+        owner=OWNER,
+        requested_by=OWNER,
+        run_at=run_at,
+        state=RunState.STARTING,
+        arguments=NOTHING,
+        settings=NOTHING,
+        taker=taker,
+        lone=True,
+        last=True,
+    )
 
 
 def call_of(run: Lone | None) -> Call | None:
@@ -102,17 +158,38 @@ def rows_of(calls: Iterable[Call]) -> Iterable[tuple[dict[str, object], dict[str
 async def read(tx: Tx, row: Row) -> list[Call]:
     """What was in it when it was made. The versions of the jobs are kept, for whoever claims a run reads them."""
     found = orjson.loads(row["calls"])
+    if "submitted" in found:
+        return _submitted(row, found)
     jobs = {(job_id, version) for _, _, _, job_id, version, *_ in found["calls"]}
     asked = {"job_ids": sorted({job_id for job_id, _ in jobs}), "versions": sorted({version for _, version in jobs})}
     versions = {(each["job_id"], each["version"]): each for each in await tx.fetch("versions_of_jobs", asked)}
-    ttl_seconds = (row["lease_until"] - row["created_at"]) / SECOND
-    taker = Taker(node=row["node"], host=row["host"], room=0, ttl_seconds=ttl_seconds)
-    bundle = Bundle(row["id"], len(found["calls"]))
+    taker, bundle = _taker(row), Bundle(row["id"], len(found["calls"]))
     return [
         _call(bundle, row, found["org_id"], taker, versions[each[3], each[4]], each)
         for each in found["calls"]
         if (each[3], each[4]) in versions
     ]
+
+
+def _submitted(row: Row, found: Mapping[str, Any]) -> list[Call]:
+    specs = [spec_of(dumped(each)) for each in found["specs"]]
+    taker, bundle = _taker(row), Bundle(row["id"], len(found["submitted"]), is_submitted=True)
+    return [
+        Call(
+            bundle,
+            submitted_run(row["namespace"], ToRun(name, specs[place]), job_id, found["run_at"], taker),
+            run_id,
+            attempt_id,
+            wire_id,
+            row["created_at"],
+        )
+        for run_id, attempt_id, wire_id, job_id, name, place in found["submitted"]
+    ]
+
+
+def _taker(row: Row) -> Taker:
+    ttl_seconds = (row["lease_until"] - row["created_at"]) / SECOND
+    return Taker(node=row["node"], host=row["host"], room=0, ttl_seconds=ttl_seconds)
 
 
 def _call(bundle: Bundle, row: Row, org_id: int, taker: Taker, version: Row, line: Sequence[object]) -> Call:

@@ -10,7 +10,7 @@ from dataclasses import replace as replaced
 from waterclock.domain.errors import AlreadyExists, NotFound
 from waterclock.domain.library import LibraryJob, StoredJob
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Kind, Row, Topic, Tx
+from waterclock.stores.base import NOW, Kind, Row, Topic, Tx
 from waterclock.stores.ops.dropping import forget_versions, gone_with_jobs
 from waterclock.stores.ops.library_changing import change_jobs, going_on
 from waterclock.stores.ops.library_reading import (
@@ -24,6 +24,7 @@ from waterclock.stores.ops.library_reading import (
 from waterclock.stores.ops.library_rows import new_rows, new_trigger_row, problem_text
 
 __all__ = [
+    "add_free_job",
     "add_library_jobs",
     "change_library_job",
     "has_server",
@@ -50,6 +51,17 @@ async def add_library_jobs(
         done |= await _change(tx, namespace, list(held.values()), left, keeping, now)
     tx.wake(Topic.TRIGGERS)
     return [done[job.name] for job in jobs]
+
+
+async def add_free_job(tx: Tx, *, namespace: str, job: LibraryJob) -> StoredJob | None:
+    """One whose name is free; None, and nothing was done, where it is taken. One statement: it may be sent alone."""
+    (job_id,) = await tx.numbers(Kind.JOB, 1)
+    (trigger_id,) = await tx.numbers(Kind.TRIGGER, 1)
+    new = StoredJob(job=job, id=job_id, version=1, trigger_id=trigger_id)
+    tx.wake(Topic.TRIGGERS)
+    rows = {name: row for name, (row,) in new_rows([new], namespace, NOW).items()}
+    is_free = await tx.insert_free("insert_library_trigger", new_trigger_row(new, namespace, NOW), rows)
+    return new if is_free else None
 
 
 async def change_library_job(

@@ -1,17 +1,18 @@
 """A job of the library as the rows that it is: a job, its version and a trigger, whose one action is its namesake."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from waterclock.domain.job import JobSpec
 from waterclock.domain.library import ORGANISATION, OWNER, LibraryJob, StoredJob
 from waterclock.domain.moment import Moment
 from waterclock.domain.planning import Misfire
 from waterclock.domain.schedule import to_json
 from waterclock.domain.trigger import TriggerState
-from waterclock.stores.base import Values
+from waterclock.stores.base import Now, Values
 from waterclock.stores.ops.rows import dumped, storable
 
 
-def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment) -> dict[str, list[Values]]:
+def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment | Now) -> dict[str, list[Values]]:
     """All but the triggers, for `run_together`."""
     return {
         "insert_job": [_job_row(each, namespace, now) for each in new],
@@ -19,7 +20,7 @@ def new_rows(new: Sequence[StoredJob], namespace: str, now: Moment) -> dict[str,
     }
 
 
-def _job_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object]:
+def _job_row(stored: StoredJob, namespace: str, now: Moment | Now) -> dict[str, object]:
     return {
         "id": stored.id,
         "org_id": ORGANISATION,
@@ -34,7 +35,7 @@ def _job_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object
     }
 
 
-def new_trigger_row(stored: StoredJob, namespace: str, now: Moment) -> dict[str, object]:
+def new_trigger_row(stored: StoredJob, namespace: str, now: Moment | Now) -> dict[str, object]:
     return {
         **trigger_row(stored.job),
         "id": stored.trigger_id,
@@ -58,13 +59,19 @@ def trigger_row(job: LibraryJob) -> dict[str, object]:
     }
 
 
-def version_row(stored: StoredJob, now: Moment) -> dict[str, object]:
+def version_row(stored: StoredJob, now: Moment | Now) -> dict[str, object]:
+    return new_version(stored.id, stored.version, stored.job.spec, stored.job.definition, now)
+
+
+def new_version(
+    job_id: int, version: int, spec: JobSpec, definition: Mapping[str, object], now: Moment | Now
+) -> dict[str, object]:
     return {
-        "job_id": stored.id,
-        "version": stored.version,
+        "job_id": job_id,
+        "version": version,
         "org_id": ORGANISATION,
-        "spec": dumped(stored.job.spec),
-        "definition": dumped(stored.job.definition),
+        "spec": dumped(spec),
+        "definition": dumped(definition),
         "created_by": OWNER,
         "created_at": now,
     }

@@ -1,13 +1,15 @@
 """Bundled calls that are given rows while they live: they go on like any other run."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
+from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Row, Tx, Values
 from waterclock.stores.ops.bundle import Call, read, rows_of
 from waterclock.stores.ops.bundle_ends import emptied, hold
+from waterclock.stores.ops.library_rows import new_version
 from waterclock.stores.ops.moves import Moves
 
 MOST_AT_ONCE: Final = 10  # bundles, each of hundreds of calls: no transaction grows long
@@ -45,9 +47,21 @@ async def _write(tx: Tx, calls: Sequence[Call], now: Moment, besides: Mapping[st
     new, moves = [call for call in calls if call.attempt_id not in known], Moves()
     for call in new:
         moves.add(call.run.org_id, call.attempt_id, None, RunState.STARTING)
+    versions = [_version(call, now) for call in new if call.bundle.is_submitted]
     runs, attempts = list[Values](), list[Values]()
     for run, attempt in rows_of(new):
         runs.append(run)
         attempts.append(attempt)
-    inserted = {"insert_run": runs, "insert_attempt": attempts, **(moves.batch(now) if new else {})}
+    inserted = {
+        "insert_job_version": versions,
+        "insert_run": runs,
+        "insert_attempt": attempts,
+        **(moves.batch(now) if new else {}),
+    }
     await tx.run_together({**inserted, **besides})
+
+
+def _version(call: Call, now: Moment) -> Values:
+    """Whoever claims the run reads what it runs by it."""
+    job = cast(Job, call.run.job)
+    return new_version(job.id, job.version, job.spec, job.definition, now)

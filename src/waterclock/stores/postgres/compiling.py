@@ -9,6 +9,8 @@ from typing import Final
 from waterclock.stores.dialect import IN_LIST, MOST_KEPT, PARAMETER, POSTGRES, parameters, statement, worded
 
 _PLACE: Final = re.compile(r"\$(\d+)")
+CLOCK: Final = "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint"
+OFFSET, CHANNEL, MESSAGE = "offset", "channel", "message"  # what a free insert is given besides
 _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(
     r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*?)\)(?P<conflict>\s+ON .*)?", re.DOTALL
@@ -20,6 +22,15 @@ _UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\s+WHERE (?P<where>.*)", re.DO
 class Compiled:
     sql: str
     names: tuple[str, ...]  # of $1, $2, …
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An insert of one row, the types of its parameters, and those of them that are given; the others are the clock."""
+
+    name: str
+    types: tuple[str, ...]
+    given: tuple[str, ...]
 
 
 @lru_cache(maxsize=MOST_KEPT)
@@ -52,6 +63,34 @@ def together(parts: tuple[Compiled, ...]) -> str:
     *before, last = (_shifted(part.sql, sum(len(each.names) for each in parts[:n])) for n, part in enumerate(parts))
     named = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(before))
     return f"WITH {named} {last}" if named else last
+
+
+@cache
+def free_insert(first: Part, then: tuple[Part, ...]) -> Compiled:
+    """One statement: the first insert, which says nothing where its name is taken, and the others where it is free.
+
+    It answers with one row where it was, and wakes whoever listens on `:channel`.
+    """
+    places = {f"{number}.{name}": "" for number, part in enumerate((first, *then)) for name in part.given}
+    names = (*places, OFFSET, CHANNEL, MESSAGE)
+    numbered = {name: f"${number}" for number, name in enumerate(names, 1)}
+    clock = f"{CLOCK} + {numbered[OFFSET]}::bigint"
+
+    def placed(number: int, part: Part) -> dict[str, str]:
+        types = dict(zip(compiled(part.name).names, part.types, strict=True))
+        own = {name: f"{numbered[f'{number}.{name}']}::{types[name]}" for name in part.given}
+        return {name: own.get(name, clock) for name in types}
+
+    head, *others = (
+        _over_rows(
+            worded(POSTGRES, statement(POSTGRES.name, part.name)), "free" if number else "one", placed(number, part)
+        )
+        for number, part in enumerate((first, *then))
+    )
+    parts = ", ".join(f"part_{number} AS ({sql})" for number, sql in enumerate(others))
+    message = f"{numbered[CHANNEL]}::text, {numbered[MESSAGE]}::text"
+    told = f"SELECT pg_notify({message}) FROM free"  # noqa: S608 - our own text
+    return Compiled(f"WITH one AS (SELECT 1), free AS ({head} RETURNING 1), {parts} {told}", names)
 
 
 def _shifted(sql: str, by: int) -> str:

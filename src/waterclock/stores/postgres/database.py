@@ -4,13 +4,12 @@ import asyncio
 import contextlib
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, ParamSpec, TypeVar
 
-import asyncpg
-
 from waterclock import clock
-from waterclock.domain.errors import Unavailable
+from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
@@ -18,6 +17,7 @@ from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.places import PostgresPlaces
+from waterclock.stores.postgres.pool import Pool, drop
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
     ANSWER_SECONDS,
@@ -33,6 +33,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
+SENDING: Final = 4  # for statements that are sent alone: none before the first of them
 # A process paused between the parse and the execution of a statement is neither idle nor in a statement: only this
 # ends it. Servers before PostgreSQL 17 do not know it.
 TRANSACTION_SECONDS: Final = 10
@@ -53,6 +54,7 @@ _SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
+GENERIC: Final = {**_SETTINGS, "plan_cache_mode": "auto"}  # of statements that touch what they are given, and no table
 _HOW: Final = {
     "connection_class": PostgresConnection,
     "timeout": BORROW_SECONDS,
@@ -63,32 +65,35 @@ _HOW: Final = {
 
 
 class PostgresDatabase(ServerDatabase):
-    """Implements `Database`. One pool for operations; a connection beside it for numbers, one for wake-ups."""
+    """Implements `Database`. One pool for operations, a small one for what is sent alone; a connection beside them for
+    numbers, one for wake-ups."""
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
         self._places = PostgresPlaces(url, self._move)
         self._connections = connections
         self._me = secrets.token_hex(6)
-        self._pool: asyncpg.Pool | None = None
-        self._beside: asyncpg.Pool | None = None
+        self._pool: Pool | None = None
+        self._sending: Pool | None = None
+        self._beside: Pool | None = None
         self._numbers = Numbers(self._draw)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
 
     async def open(self) -> None:
         try:
-            self._pool = await self._new_pool(self._connections)
-            self._beside = await self._new_pool(1)
+            self._pool = await self._opened(Pool(self._lend, self._connections))
+            self._beside = await self._opened(Pool(self._lend, 1))
+            self._sending = Pool(partial(self._lend, GENERIC), SENDING)
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
 
     async def close(self) -> None:
         await self._listener.close()
-        for pool in (self._pool, self._beside):
+        for pool in (self._pool, self._sending, self._beside):
             if pool is not None:
-                pool.terminate()
-        self._pool = self._beside = None
+                pool.close()
+        self._pool = self._sending = self._beside = None
 
     async def migrate(self) -> Sequence[str]:
         try:
@@ -99,6 +104,26 @@ class PostgresDatabase(ServerDatabase):
             return await migrating.migrate(connection)
         finally:
             connection.terminate()
+
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """One statement is a transaction of its own; where its answer is lost, so is whether it was done."""
+        return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
+
+    async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+        session = await self._lent(self._sending)
+        try:
+            done = await work(session)
+        except ConnectionLost as problem:
+            session.drop()
+            await self._suspect()
+            raise CommitUnknown(f"{self.name} did not answer, whether it was done is unknown: {problem}") from problem
+        except asyncio.CancelledError:
+            session.drop()
+            raise
+        finally:
+            await session.give_back()
+        self._listeners.tell(session.topics)
+        return done
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less."""
@@ -115,63 +140,89 @@ class PostgresDatabase(ServerDatabase):
             await session.give_back()
 
     async def _borrow(self) -> PostgresSession:
-        if self._pool is None:
+        return await self._lent(self._pool)
+
+    async def _lent(self, pool: Pool | None) -> PostgresSession:
+        if pool is None:
             raise Unavailable("the PostgreSQL store is closed")
         asked_at = clock.monotonic()
         try:
-            connection = await self._pool.acquire(timeout=BORROW_SECONDS)
+            connection = await pool.acquire()
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"no connection to PostgreSQL: {words(problem)}") from problem
         return PostgresSession(
-            self._pool,
             connection,
+            partial(self._give_back, pool),
             sender=self._me,
             numbers=self._numbers,
             offset_us=self.offset_us,
             asked_at=asked_at,
         )
 
+    def _give_back(self, pool: Pool, connection: Any) -> None:
+        """Its transaction has ended, and nothing else changes a connection: there is nothing to reset."""
+        if self._pool is None:
+            drop(connection)
+            return
+        has_left = not connection.is_closed() and self._places.has_left(connection)
+        pool.release(connection)
+        if has_left:
+            self._forget(self._pool, self._sending)
+
     async def _suspect(self) -> None:
-        if self._pool is not None:
-            await self._pool.expire_connections()
+        self._forget(self._pool, self._sending)
 
     async def _move(self) -> None:
         """To another server: it may not know of numbers that were drawn elsewhere."""
         self._numbers.forget()
-        for pool in (self._pool, self._beside):
+        self._forget(self._pool, self._sending, self._beside)
+
+    def _forget(self, *pools: Pool | None) -> None:
+        for pool in pools:
             if pool is not None:
-                await pool.expire_connections()
+                pool.clear()
 
     async def _draw(self, kind: Kind, count: int) -> int:
-        if self._beside is None:
+        if (beside := self._beside) is None:
             raise Unavailable("the PostgreSQL store is closed")
         try:
-            value: int = await self._beside.fetchval(DRAW, count, kind, timeout=BORROW_SECONDS)
+            connection = await beside.acquire()
         except DRIVER_ERRORS as problem:
-            await self._beside.expire_connections()
             raise meaning(problem, "numbers") from problem
+        try:
+            value: int = await connection.fetchval(DRAW, count, kind, timeout=BORROW_SECONDS)
+        except DRIVER_ERRORS as problem:
+            beside.clear()
+            raise meaning(problem, "numbers") from problem
+        except BaseException:
+            drop(connection)
+            raise
+        finally:
+            beside.release(connection)
         return value
 
-    async def _new_pool(self, size: int) -> asyncpg.Pool:
-        return await asyncpg.create_pool(
-            connect=self._places.connect,
-            min_size=1,
-            max_size=size,
-            init=_lend,
-            reset=self._leave,
-            command_timeout=ANSWER_SECONDS,
-            **_HOW,
-        )
+    async def _opened(self, pool: Pool) -> Pool:
+        """With a first connection: a server that is not there is told at once."""
+        pool.release(await pool.acquire())
+        return pool
 
     async def _connect(self) -> Any:
         connection = await self._places.connect(**_HOW)
         await _prepare(connection)
         return connection
 
-    async def _leave(self, connection: Any) -> None:
-        """Its transaction has ended, and nothing else changes a connection: save the round trip of a reset."""
-        if self._places.has_left(connection):
-            await self._suspect()
+    async def _lend(self, settings: Mapping[str, str] = _SETTINGS) -> Any:
+        """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
+        how = {**_HOW, "server_settings": settings}
+        connection = await self._places.connect(command_timeout=ANSWER_SECONDS, **how)
+        try:
+            await _prepare(connection)
+            if connection.get_server_version().major >= 17:
+                await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")
+        except BaseException:
+            drop(connection)
+            raise
+        return connection
 
 
 async def _prepare(connection: Any) -> None:
@@ -185,10 +236,3 @@ async def _prepare(connection: Any) -> None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 2)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 5_000)
-
-
-async def _lend(connection: Any) -> None:
-    """To operations: none of them may hold its rows for longer, whatever becomes of its process."""
-    await _prepare(connection)
-    if connection.get_server_version().major >= 17:
-        await connection.execute(f"SET transaction_timeout = '{TRANSACTION_SECONDS}s'")

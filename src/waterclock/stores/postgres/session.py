@@ -1,18 +1,16 @@
 """One connection of PostgreSQL in one transaction."""
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast
-
-import asyncpg
 
 from waterclock import clock
 from waterclock.domain.moment import Moment
 from waterclock.stores.alike import Alike
-from waterclock.stores.base import Kind, Row, Topic, Values
+from waterclock.stores.base import NOW, Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
+from waterclock.stores.postgres.compiling import Compiled, Part, batched, compiled, free_insert, together, varying_names
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.postgres.pool import drop
 from waterclock.stores.server import ANSWER_SECONDS
 
 T = TypeVar("T")
@@ -20,7 +18,7 @@ T = TypeVar("T")
 CHANNEL: Final = "waterclock"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
-NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
+CLOCK_NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
 
 # The types of a statement's parameters are the schema's: the same on every connection.
 _types: dict[str, tuple[str, ...]] = {}
@@ -30,10 +28,17 @@ class PostgresSession:
     """Implements `Session` and `Tx`."""
 
     def __init__(
-        self, pool: asyncpg.Pool, connection: Any, *, sender: str, numbers: Numbers, offset_us: int, asked_at: float
+        self,
+        connection: Any,
+        give_back: Callable[[Any], None],
+        *,
+        sender: str,
+        numbers: Numbers,
+        offset_us: int,
+        asked_at: float,
     ) -> None:
-        self._pool = pool
         self._connection = connection
+        self._give_back = give_back
         self._sender = sender
         self._numbers = numbers
         self._offset_us = offset_us
@@ -48,9 +53,16 @@ class PostgresSession:
 
     async def commit(self) -> set[Topic]:
         """The wake-up travels with the commit: whoever hears it sees what was written."""
-        notify = f"NOTIFY {CHANNEL}, '{self._sender}:{','.join(sorted(self._topics))}'; " if self._topics else ""
+        notify = f"NOTIFY {CHANNEL}, '{self._message()}'; " if self._topics else ""
         await self._execute(f"{notify}COMMIT")
         return self._topics
+
+    @property
+    def topics(self) -> set[Topic]:
+        return self._topics
+
+    def _message(self) -> str:
+        return f"{self._sender}:{','.join(sorted(self._topics))}"
 
     async def roll_back(self) -> None:
         try:
@@ -59,16 +71,15 @@ class PostgresSession:
             self.drop()
 
     def drop(self) -> None:
-        with contextlib.suppress(asyncpg.InterfaceError):  # it has gone by itself
-            self._connection.terminate()
+        drop(self._connection)
 
     async def give_back(self) -> None:
-        await self._pool.release(self._connection)
+        self._give_back(self._connection)
 
     # Tx
 
     async def now(self) -> Moment:
-        return cast(int, (await self._rows("now", NOW, None))[0]["now"]) + self._offset_us
+        return cast(int, (await self._rows("now", CLOCK_NOW, None))[0]["now"]) + self._offset_us
 
     async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]:
         return await self._rows(name, compiled(name), values)
@@ -106,6 +117,29 @@ class PostgresSession:
             )
         except DRIVER_ERRORS as problem:
             raise meaning(problem, " and ".join(wanted)) from problem
+
+    async def stamped(self, name: str, values: Values) -> Moment:
+        """One trip: the statement itself looks at the clock, and says when it was."""
+        rows = await self._rows(name, compiled(name), {**values, "offset_us": self._offset_us})
+        return cast(int, rows[0]["now"])
+
+    async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
+        """Who is to be woken hears of it with the statement itself, which may be all there is of a transaction."""
+        rows = {name: values, **then}
+        parts = [
+            Part(each, await self._types(each), tuple(n for n in compiled(each).names if row[n] is not NOW))
+            for each, row in rows.items()
+        ]
+        statement = free_insert(parts[0], tuple(parts[1:]))
+        given = [rows[part.name][each] for part in parts for each in part.given]
+        message = self._message() if self._topics else ""
+        try:
+            found = await self._connection.fetch(
+                statement.sql, *given, self._offset_us, CHANNEL, message, timeout=self._patience
+            )
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name, values) from problem
+        return bool(found)
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)

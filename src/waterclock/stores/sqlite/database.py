@@ -56,6 +56,9 @@ class SqliteDatabase:
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return cast(T, await self._writer.write(lambda tx: operation(tx, *args, **kwargs)))
 
+    async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self.write(operation, *args, **kwargs)
+
     async def read(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         if self._readers is None:
             return await self.write(operation, *args, **kwargs)

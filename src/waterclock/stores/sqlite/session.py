@@ -10,7 +10,7 @@ import orjson
 
 from waterclock import clock
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Kind, Row, StatementFailed, Topic, Values
+from waterclock.stores.base import Kind, Row, StatementFailed, Topic, Values, dated
 from waterclock.stores.dialect import (
     IN_LIST,
     MOST_KEPT,
@@ -67,6 +67,19 @@ class SqliteTx:
         for name, rows in batches.items():
             if rows:
                 await self.run_many(name, rows)
+
+    async def stamped(self, name: str, values: Values) -> Moment:
+        now = await self.now()
+        await self.run(name, {**values, "now": now})
+        return now
+
+    async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
+        now = await self.now()
+        if not await self.run(name, dated(values, now)):
+            return False
+        for each, row in then.items():
+            await self.run(each, dated(row, now))
+        return True
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         row = self._connection.execute(
