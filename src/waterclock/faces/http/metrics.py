@@ -36,6 +36,7 @@ class Metrics:
 
     def text(self, status: Status | None) -> str:
         """`status`: the cluster's; None where the store does not answer."""
+        self.tell()  # who has read a number here never reads a smaller one elsewhere
         lines = [*_gauge("waterclock_store_up", "Whether the store answers.", [(ONE, float(status is not None))])]
         if status is not None:
             lines += [*_of_store(status), *_of_nodes(status), *_of_queues(status)]
