@@ -1,7 +1,6 @@
 """Runs: asked for by operators, seen by everyone in the organisation, stopped until nothing of them lives."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from waterclock import clock
@@ -140,8 +139,9 @@ def _is_unclaimed(attempt: Attempt, before: Moment) -> bool:
 
 
 def _explained(attempt: Attempt, workers: Sequence[Worker]) -> Attempt:
-    why = why_waiting(attempt, workers)
-    return replace(attempt, wait_reason=why) if why else attempt
+    """It was just read, and is nobody else's yet: a copy would cost more than to read it."""
+    attempt.wait_reason = why_waiting(attempt, workers) or attempt.wait_reason
+    return attempt
 
 
 def _check(caller: Caller, request: RunRequest) -> None:

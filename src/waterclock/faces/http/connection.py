@@ -10,6 +10,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from waterclock.faces.http.joining import joining
+from waterclock.faces.http.marks import WHOLE
 
 HEAD_BYTES: Final = 64 * 1024
 HEAD_LINES: Final = 200
@@ -60,11 +61,11 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = self._raw_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        self._take(url)
+        self._take(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._take(name, value)
+        self._take(len(name) + len(value))
         super().on_header(name, value)
         if len(self.headers) > HEAD_LINES:
             raise self._too_large()
@@ -76,14 +77,15 @@ class Connection(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_body = False
+        self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn calls when the parser stops, also when it was stopped by us."""
         self._refuse(self._head_refused)
 
-    def _take(self, *parts: bytes) -> None:
-        self._head_bytes += sum(map(len, parts))
+    def _take(self, length: int) -> None:
+        self._head_bytes += length
         if self._head_bytes > HEAD_BYTES:
             raise self._too_large()
 
