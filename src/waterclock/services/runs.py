@@ -6,7 +6,7 @@ from typing import Final
 from waterclock import clock
 from waterclock.domain.access import RIGHTS, Caller, Right
 from waterclock.domain.arguments import check_arguments
-from waterclock.domain.errors import Forbidden, NotFound, WaterclockError
+from waterclock.domain.errors import AlreadyExists, Forbidden, NotFound, WaterclockError
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.placement import Worker, why_waiting
 from waterclock.domain.run import Attempt, RunState
@@ -21,7 +21,7 @@ from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.newruns import Inserted
-from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_runs
+from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_new, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
 
 NEW_US: Final = 2 * SECOND  # so long nobody wonders why a run has not begun
@@ -127,7 +127,10 @@ class Runs:
         return [_explained(each, workers) if _is_unclaimed(each, before) else each for each in found]
 
     async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
-        return await self._database.write(start_each, calls=calls)
+        try:
+            return await self._database.write(start_new, calls=calls)
+        except AlreadyExists:  # one of them is a repetition
+            return await self._database.write(start_each, calls=calls)
 
     async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
         found = await self._database.look_up(reading.get_attempts, wanted=wanted)
