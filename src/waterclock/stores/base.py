@@ -86,6 +86,21 @@ class Tx(Protocol):
 
 Operation = Callable[Concatenate[Tx, P], Awaitable[T]]
 
+_BY_KEY: set[Callable[..., Any]] = set()
+
+
+def by_key(operation: Operation[P, T]) -> Operation[P, T]:
+    """Marks an operation whose statements find all their rows by an index, however many rows there are.
+
+    So a plan for them holds for an empty table and for a full one, and a database may keep it.
+    """
+    _BY_KEY.add(operation)
+    return operation
+
+
+def is_by_key(operation: Callable[..., Any]) -> bool:
+    return operation in _BY_KEY
+
 
 class Database(Protocol):
     """A place that runs operations: each is whole and durable when `write` returns, or has left no trace.

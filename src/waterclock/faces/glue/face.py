@@ -25,10 +25,10 @@ from waterclock.faces.glue.around.logs import LOGS
 from waterclock.faces.glue.around.sts import STS
 from waterclock.faces.glue.aws_service import AwsService, JsonService
 from waterclock.faces.glue.errors import BodyTooLarge, BodyTooSlow
-from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, Reply, new_request_id, read_body
+from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, UNREAD_BODY, Reply, new_request_id, read_body
 from waterclock.faces.glue.services import Handler, Services
 from waterclock.faces.http.body import drain
-from waterclock.faces.http.marks import WHOLE, mark, mark_caller, mark_error, mark_resource, request_id_of
+from waterclock.faces.http.marks import ANSWER, WHOLE, mark, mark_caller, mark_error, mark_resource, request_id_of
 from waterclock.faces.sigv4 import SignedRequest
 
 BODY_SECONDS: Final = 20.0
@@ -73,7 +73,7 @@ class Glue:
             reply = service.failure(refused, request_id=request_id)
             if reply.status >= 500:
                 log.error("request %s failed: %s", request_id, error)
-        await _send(reply, receive, send)
+        await _send(scope, reply, receive, send)
 
     async def _answer(self, service: AwsService, scope: Scope, receive: Receive, request_id: str) -> Reply:
         headers = scope["headers"]
@@ -140,10 +140,14 @@ async def _part(receive: Receive) -> Message:
     return message
 
 
-async def _send(reply: Reply, receive: Receive, send: Send) -> None:
+async def _send(scope: Scope, reply: Reply, receive: Receive, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     headers.append((b"content-length", b"%d" % len(reply.body)))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    if ANSWER in scope and reply.status not in UNREAD_BODY:
+        await send({**start, WHOLE: reply.body})
+        return
+    await send(start)
     if reply.status == 413:
         await send({"type": "http.response.body", "body": reply.body, "more_body": True})
         await drain(receive)

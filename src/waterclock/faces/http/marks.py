@@ -17,6 +17,7 @@ CALLER: Final = "waterclock.caller"
 RESOURCE: Final = "waterclock.resource"
 ERROR: Final = "waterclock.error"
 ROUTINE: Final = "waterclock.routine"
+ANSWER: Final = "waterclock.answer"  # sends a whole answer at once, if it can
 WHOLE: Final = "waterclock.whole"  # the body has arrived: whoever reads it need not watch the clock
 
 

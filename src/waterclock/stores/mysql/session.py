@@ -43,7 +43,7 @@ class MysqlSession:
 
     # Session
 
-    async def begin(self, *, read_only: bool) -> "MysqlSession":
+    async def begin(self, *, read_only: bool, by_key: bool = False) -> "MysqlSession":
         if read_only:  # for the next transaction alone
             await self._execute("begin", Bound("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", ()))
         return self

@@ -10,7 +10,7 @@ from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
 from waterclock.domain.moment import Moment
 from waterclock.domain.quota import QuotaKind
 from waterclock.domain.trigger import TriggerState
-from waterclock.stores.base import Kind, Tx
+from waterclock.stores.base import Kind, Tx, by_key
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.quotas import keep_owners_quota
 from waterclock.stores.ops.rows import dumped, job_of
@@ -38,6 +38,7 @@ class JobsByPlace:
         return self.by_place.get((org_id, namespace), {})
 
 
+@by_key
 async def create_job(
     tx: Tx,
     *,

@@ -11,7 +11,7 @@ from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
 from waterclock.domain.quota import Quota, QuotaKind
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
-from waterclock.stores.base import Tx
+from waterclock.stores.base import Tx, by_key
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
 from waterclock.stores.ops.new_run import NewRun
 from waterclock.stores.ops.newruns import Inserted, insert_runs_with_moves
@@ -62,6 +62,7 @@ async def start_runs(
     return await insert_runs_with_moves(tx, new, now)
 
 
+@by_key
 async def start_new(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
     """As `start_each`, one trip shorter, for calls that nobody has made before; `AlreadyExists` where one was.
 
@@ -76,6 +77,7 @@ async def start_new(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | Watercl
     return batch.in_order({**batch.own, **refused, **standing})
 
 
+@by_key
 async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
     """The id of each call's run, or why it has none; a refused one leaves nothing and harms no neighbour."""
     batch = await _held_batch(tx, calls)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import secrets
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, ParamSpec, TypeVar
 
 import asyncpg
@@ -18,6 +18,7 @@ from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.places import PostgresPlaces
+from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
     ANSWER_SECONDS,
@@ -33,6 +34,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
+BESIDE: Final = 3
 # A process paused between the parse and the execution of a statement is neither idle nor in a statement: only this
 # ends it. Servers before PostgreSQL 17 do not know it.
 TRANSACTION_SECONDS: Final = 10
@@ -53,6 +55,7 @@ _SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
+NO_MORE: Final[Mapping[str, str]] = {}
 _HOW: Final = {
     "connection_class": PostgresConnection,
     "timeout": BORROW_SECONDS,
@@ -63,7 +66,7 @@ _HOW: Final = {
 
 
 class PostgresDatabase(ServerDatabase):
-    """Implements `Database`. One pool for operations; a connection beside it for numbers, one for wake-ups."""
+    """Implements `Database`. One pool for operations; one beside it for numbers and look-ups; one more for wake-ups."""
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
@@ -78,7 +81,7 @@ class PostgresDatabase(ServerDatabase):
     async def open(self) -> None:
         try:
             self._pool = await self._new_pool(self._connections)
-            self._beside = await self._new_pool(1)
+            self._beside = await self._new_pool(BESIDE, KEPT_PLANS)
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
@@ -101,11 +104,11 @@ class PostgresDatabase(ServerDatabase):
             connection.terminate()
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """One statement is a transaction of its own: two round trips less."""
+        """One statement is a transaction of its own: two round trips less. It goes by key, so its plan is kept."""
         return await self._whole(lambda: self._alone(lambda tx: operation(tx, *args, **kwargs)))
 
     async def _alone(self, work: Callable[[Tx], Awaitable[T]]) -> T:
-        session = await self._borrow()
+        session = await self._borrow_of(self._beside)
         try:
             return await work(session)
         except (ConnectionLost, asyncio.CancelledError):
@@ -115,15 +118,18 @@ class PostgresDatabase(ServerDatabase):
             await session.give_back()
 
     async def _borrow(self) -> PostgresSession:
-        if self._pool is None:
+        return await self._borrow_of(self._pool)
+
+    async def _borrow_of(self, pool: asyncpg.Pool | None) -> PostgresSession:
+        if pool is None:
             raise Unavailable("the PostgreSQL store is closed")
         asked_at = clock.monotonic()
         try:
-            connection = await self._pool.acquire(timeout=BORROW_SECONDS)
+            connection = await pool.acquire(timeout=BORROW_SECONDS)
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"no connection to PostgreSQL: {words(problem)}") from problem
         return PostgresSession(
-            self._pool,
+            pool,
             connection,
             sender=self._me,
             numbers=self._numbers,
@@ -132,15 +138,14 @@ class PostgresDatabase(ServerDatabase):
         )
 
     async def _suspect(self) -> None:
-        if self._pool is not None:
-            await self._pool.expire_connections()
+        for pool in (self._pool, self._beside):
+            if pool is not None:
+                await pool.expire_connections()
 
     async def _move(self) -> None:
         """To another server: it may not know of numbers that were drawn elsewhere."""
         self._numbers.forget()
-        for pool in (self._pool, self._beside):
-            if pool is not None:
-                await pool.expire_connections()
+        await self._suspect()
 
     async def _draw(self, kind: Kind, count: int) -> int:
         if self._beside is None:
@@ -152,7 +157,7 @@ class PostgresDatabase(ServerDatabase):
             raise meaning(problem, "numbers") from problem
         return value
 
-    async def _new_pool(self, size: int) -> asyncpg.Pool:
+    async def _new_pool(self, size: int, settings: Mapping[str, str] = NO_MORE) -> asyncpg.Pool:
         return await asyncpg.create_pool(
             connect=self._places.connect,
             min_size=1,
@@ -160,7 +165,7 @@ class PostgresDatabase(ServerDatabase):
             init=_lend,
             reset=self._leave,
             command_timeout=ANSWER_SECONDS,
-            **_HOW,
+            **{**_HOW, "server_settings": {**_SETTINGS, **settings}},
         )
 
     async def _connect(self) -> Any:

@@ -13,6 +13,7 @@ from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.server import ANSWER_SECONDS
 
 T = TypeVar("T")
@@ -20,6 +21,7 @@ T = TypeVar("T")
 CHANNEL: Final = "waterclock"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
+WRITE_BY_KEY: Final = "; ".join((WRITE, *(f"SET LOCAL {name} = {value}" for name, value in KEPT_PLANS.items())))
 NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
 
 # The types of a statement's parameters are the schema's: the same on every connection.
@@ -42,8 +44,8 @@ class PostgresSession:
 
     # Session
 
-    async def begin(self, *, read_only: bool) -> "PostgresSession":
-        await self._execute(READ if read_only else WRITE)
+    async def begin(self, *, read_only: bool, by_key: bool = False) -> "PostgresSession":
+        await self._execute(READ if read_only else WRITE_BY_KEY if by_key else WRITE)
         return self
 
     async def commit(self) -> set[Topic]:
