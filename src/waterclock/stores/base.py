@@ -65,6 +65,10 @@ class Tx(Protocol):
 
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None: ...
 
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        """As `fetch`, and the time once it was done: in one trip, if the database can."""
+        ...
+
     async def run(self, name: str, values: Values | None = None) -> int:
         """How many rows it touched: zero is an answer."""
         ...

@@ -78,6 +78,10 @@ class MysqlSession:
         rows, _ = await self._execute(name, bound(name, values or {}), values)
         return rows
 
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        found = await self.fetch(name, values)
+        return await self.now(), found
+
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
         rows, _ = await self._execute(name, bound(name, values or {}), values)
         return rows[0] if rows else None

@@ -113,12 +113,12 @@ class _Batch:
 
 
 async def _held_batch(tx: Tx, calls: Sequence[StartCall]) -> _Batch:
-    now, keys = await tx.now(), [call.digest or f"#{number}" for number, call in enumerate(calls)]
+    keys = [call.digest or f"#{number}" for number, call in enumerate(calls)]
     distinct: dict[str, StartCall] = {}
     for key, call in zip(keys, calls, strict=True):
         distinct.setdefault(key, call)
     quotas = await run_quotas(tx, [(call.org_id, call.requested_by) for call in distinct.values() if call.is_limited])
-    jobs, ceilings = await _held(tx, distinct.values())
+    now, jobs, ceilings = await _held(tx, distinct.values())
     wanted = [jobs.of(call.org_id, call.namespace).get(call.request.job_name) for call in distinct.values()]
     return _Batch(
         keys=keys,
@@ -149,21 +149,22 @@ def _decided(batch: _Batch, calls: Mapping[str, StartCall]) -> tuple[list[NewRun
     return new, refused
 
 
-async def _held(tx: Tx, calls: Collection[StartCall]) -> tuple[JobsByPlace, Ceilings | None]:
-    """The jobs that the calls name: found and held with one trip where all are of one organisation, and there."""
+async def _held(tx: Tx, calls: Collection[StartCall]) -> tuple[Moment, JobsByPlace, Ceilings | None]:
+    """The time, and the jobs that the calls name: all in one trip where these are of one organisation, and there."""
     names: defaultdict[Place, set[str]] = defaultdict(set)
     for call in calls:
         names[call.org_id, call.namespace].add(call.request.job_name)
     if len(names) == 1:
         (((org_id, namespace), wanted),) = names.items()
         key = {"org_id": org_id, "namespace": namespace, "names": sorted(wanted)}
-        rows = await tx.fetch("hold_jobs_by_names", key)
+        now, rows = await tx.fetch_at("hold_jobs_by_names", key)
         if len(rows) == len(wanted):
-            return JobsByPlace.of_jobs(map(job_to_start, rows)), {row["id"]: row["live_ceiling"] for row in rows}
+            return now, JobsByPlace.of_jobs(map(job_to_start, rows)), {row["id"]: row["live_ceiling"] for row in rows}
     found: list[Job] = []
     for (org_id, namespace), wanted in names.items():
         found += (await get_jobs(tx, org_id=org_id, namespace=namespace, names=sorted(wanted))).values()
-    return JobsByPlace.of_jobs((await hold_jobs(tx, {job.id: job for job in found})).values()), None
+    held = await hold_jobs(tx, {job.id: job for job in found})
+    return await tx.now(), JobsByPlace.of_jobs(held.values()), None
 
 
 def _wire_ids(now: Moment, count: int) -> list[str]:

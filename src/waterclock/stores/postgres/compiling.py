@@ -8,6 +8,8 @@ from typing import Final
 
 from waterclock.stores.dialect import IN_LIST, MOST_KEPT, PARAMETER, POSTGRES, parameters, statement, worded
 
+CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+TIME: Final = "told_at"  # as no column of ours is called
 _PLACE: Final = re.compile(r"\$(\d+)")
 _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(
@@ -28,6 +30,13 @@ def compiled(name: str) -> Compiled:
     names = tuple(dict.fromkeys(parameters(sql)))
     places = {each: f"${number}" for number, each in enumerate(names, 1)}
     return Compiled(PARAMETER.sub(lambda match: places[match[1]], sql), names)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def timed(name: str) -> Compiled:
+    """A query whose rows tell the time, too: as it was when they had been found and locked."""
+    query = compiled(name)
+    return Compiled(f"SELECT found.*, {CLOCK} AS {TIME} FROM ({query.sql}) AS found", query.names)  # noqa: S608 - ours
 
 
 @cache

@@ -11,7 +11,16 @@ from waterclock.domain.moment import Moment
 from waterclock.stores.alike import Alike
 from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
+from waterclock.stores.postgres.compiling import (
+    CLOCK,
+    TIME,
+    Compiled,
+    batched,
+    compiled,
+    timed,
+    together,
+    varying_names,
+)
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.server import ANSWER_SECONDS
@@ -22,7 +31,7 @@ CHANNEL: Final = "waterclock"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
 WRITE_BY_KEY: Final = "; ".join((WRITE, *(f"SET LOCAL {name} = {value}" for name, value in KEPT_PLANS.items())))
-NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
+NOW: Final = Compiled(f"SELECT {CLOCK} AS now", ())
 
 # The types of a statement's parameters are the schema's: the same on every connection.
 _types: dict[str, tuple[str, ...]] = {}
@@ -78,6 +87,10 @@ class PostgresSession:
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
         rows = await self._rows(name, compiled(name), values)
         return rows[0] if rows else None
+
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        rows = await self._rows(name, timed(name), values)
+        return (rows[0][TIME] + self._offset_us if rows else await self.now()), rows
 
     async def run(self, name: str, values: Values | None = None) -> int:
         statement = compiled(name)
