@@ -18,6 +18,7 @@ FILE: Final = "waterclock.toml"
 DATABASE: Final = "waterclock.db"  # in the data directory, where no other is named
 INSTEAD: Final = {"token": "token_file", "token_file": "token"}  # the later one stands for both
 NO_TOKEN: Final = "a worker over HTTP needs one: --token-file FILE, or WATERCLOCK_TOKEN in its environment"
+MOST_PROCESSES: Final = 64
 LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -30,6 +31,7 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8470
     auth: str = "keys"
+    api_processes: int = 1  # that answer calls on the one port
     server: str = ""  # of a worker without a database: the addresses of API servers, with commas between them
     token: str = ""  # of a user with the role worker
     token_file: str = ""  # where it lies, instead
@@ -121,6 +123,8 @@ class Settings:
             )
         if not 0 <= self.port <= 65535:
             raise InvalidInput("must be 0 to 65535", field="port", value=self.port)
+        if not 1 <= self.api_processes <= MOST_PROCESSES:
+            raise InvalidInput(f"must be 1 to {MOST_PROCESSES}", field="api.processes", value=self.api_processes)
         for name in (
             "worker_slots",
             "lease_seconds",
@@ -151,7 +155,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ, f
 
 _HINTS: Final = get_type_hints(Settings)
 _TABLES: Final = frozenset(
-    {"glue", "worker", "lease", "s3", "node", "chains", "channels", "logs", "lake", "sql", "clickhouse"}
+    {"api", "glue", "worker", "lease", "s3", "node", "chains", "channels", "logs", "lake", "sql", "clickhouse"}
 )
 _NAMES: Final = frozenset(entry.name for entry in fields(Settings))
 

@@ -73,8 +73,11 @@ class Server:
     def kill(self, role: str) -> None:
         """-9 to the process of one role (`api`, `engine`); the parent starts it again."""
         (pid,) = self.pids(f"waterclock.app.launch\0{role}\0")
+        self.kill_one(pid)
+
+    def kill_one(self, pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
-        until(lambda: not alive(pid), f"the {role} process lives after SIGKILL")
+        until(lambda: not alive(pid), f"process {pid} lives after SIGKILL")
 
     def pids(self, command: str = "") -> list[int]:
         """Those that carry our data directory in their environment, with `command` in their command line."""

@@ -6,11 +6,11 @@ from typing import Any
 from tests.stores.world import World
 from waterclock.domain.claim import Claimant, Claimed
 from waterclock.domain.moment import SECOND
-from waterclock.domain.placement import AGED_US, MB, Others
+from waterclock.domain.placement import AGED_US, MB, Others, why_waiting
 from waterclock.domain.run import RunState
 from waterclock.stores.ops import claiming, nodes
 from waterclock.stores.ops.nodes import Node, Pulse
-from waterclock.stores.ops.placing import why_unclaimed
+from waterclock.stores.ops.placing import workers_alive
 
 AGED_SECONDS = AGED_US / SECOND
 
@@ -139,8 +139,7 @@ async def test_a_worker_of_one_organisation_sees_no_runs_of_another(world: World
 
 async def why(world: World) -> str | None:
     (attempt,) = await world.attempts()
-    found = await world.database.read(why_unclaimed, attempt_ids=[attempt.id], within_seconds=30)
-    return found.get(attempt.id)
+    return why_waiting(attempt, await world.database.read(workers_alive, within_seconds=30))
 
 
 async def test_a_run_that_no_live_worker_can_take_says_why(world: World) -> None:
@@ -156,11 +155,4 @@ async def test_a_run_that_no_live_worker_can_take_says_why(world: World) -> None
     await worker(world, "d", slots=1, running=1, queues=("slow",), labels=("gpu", "ssd", "x"), memory_mb=1_000)
     assert await why(world) == "all slots of the 2 live worker(s) that may take it are busy"
     await worker(world, "e", slots=1, queues=("slow",), labels=("gpu", "ssd"))
-    assert await why(world) is None
-
-
-async def test_a_claimed_run_waits_for_nobody(world: World) -> None:
-    await world.job()
-    await world.start()
-    await world.claim()
     assert await why(world) is None

@@ -8,12 +8,12 @@ import pytest
 
 from tests.stores.store import Store
 from tests.stores.world import PLACE, World
-from waterclock.domain.errors import ConcurrentRunsExceeded, NotFound, WaterclockError
+from waterclock.domain.errors import AlreadyExists, ConcurrentRunsExceeded, NotFound, WaterclockError
 from waterclock.domain.job import JobSpec
 from waterclock.engine.pruner import BREATH_SECONDS, REST_SECONDS, Pruner
 from waterclock.stores.base import Tx
 from waterclock.stores.ops import jobs, repeats
-from waterclock.stores.ops.starting import RunRequest, StartCall, start_each
+from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_new
 
 QUARTER_OF_AN_HOUR = 15 * 60
 
@@ -24,7 +24,11 @@ def call(job: str = "job", *, digest: str | None = None, org_id: int = 1, **requ
 
 
 async def start(world: World, *calls: StartCall) -> Sequence[str | WaterclockError]:
-    return await world.database.write(start_each, calls=calls)
+    """As the service does."""
+    try:
+        return await world.database.write(start_new, calls=calls)
+    except AlreadyExists:
+        return await world.database.write(start_each, calls=calls)
 
 
 async def test_a_repeated_call_gets_the_first_answer_and_makes_no_second_run(world: World) -> None:
@@ -33,6 +37,26 @@ async def test_a_repeated_call_gets_the_first_answer_and_makes_no_second_run(wor
     (again,) = await start(world, call(digest="d"))
     assert first == again
     assert [attempt.wire_id for attempt in await world.attempts()] == [first]
+
+
+async def test_a_repeated_call_whose_own_run_has_the_last_slot_gets_its_answer(world: World) -> None:
+    await world.job(max_concurrent=1)
+    (first,) = await start(world, call(digest="d"))
+    again, other, unnamed = await start(world, call(digest="d"), call(digest="e"), call())
+    assert again == first
+    assert isinstance(other, ConcurrentRunsExceeded)
+    assert isinstance(unnamed, ConcurrentRunsExceeded)
+    assert len(await world.attempts()) == 1
+
+
+async def test_looked_at_closely_a_repeated_call_gets_the_same_answer(world: World) -> None:
+    await world.job()
+    (first,) = await world.database.write(start_each, calls=[call(digest="d")])
+    with pytest.raises(AlreadyExists):
+        await world.database.write(start_new, calls=[call(digest="d"), call(digest="e")])
+    again, other = await world.database.write(start_each, calls=[call(digest="d"), call(digest="e")])
+    assert again == first != other
+    assert len(await world.attempts()) == 2
 
 
 async def test_the_same_call_twice_in_one_batch_is_one_run(world: World) -> None:

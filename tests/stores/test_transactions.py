@@ -13,7 +13,7 @@ from tests.stores.world import PLACE, World
 from waterclock import clock
 from waterclock.domain.errors import AlreadyExists, NotAllowed, NotFound, Unavailable
 from waterclock.domain.job import JobSpec
-from waterclock.domain.moment import SECOND
+from waterclock.domain.moment import SECOND, Moment
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, StatementFailed, Topic, Tx
 from waterclock.stores.ops.jobs import create_job, get_job, list_jobs
@@ -323,3 +323,18 @@ async def test_a_batch_of_one_and_of_many_write_the_same(world: World, store: St
     assert [each.body for each in found] == tricky[::-1] * 2
     assert [each.subject for each in found] == tricky[::-1] * 2
     assert [each.run_id for each in found[: len(tricky)]] == [None if n % 2 else n for n in range(len(tricky))][::-1]
+
+
+async def test_rows_are_told_with_the_time_at_which_they_were_found(world: World) -> None:
+    await world.job("one")
+    world.database.offset_us = 7 * SECOND
+    key = {"org_id": 1, "namespace": "glue"}
+
+    async def timed(tx: Tx, names: list[str]) -> tuple[Moment, Moment, Moment, list[str]]:
+        before, (now, rows) = await tx.now(), await tx.fetch_at("hold_jobs_by_names", {**key, "names": names})
+        return before, now, await tx.now(), [row["name"] for row in rows]
+
+    before, now, after, found = await world.database.write(timed, ["one"])
+    assert (before <= now <= after, found) == (True, ["one"])
+    before, now, after, found = await world.database.write(timed, ["nobody"])
+    assert (before <= now <= after, found) == (True, [])

@@ -33,6 +33,7 @@ def test_a_child_process_reads_back_what_its_parent_has(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("environment", "reason"),
     [
+        ({"WATERCLOCK_API_PROCESSES": "0"}, "api.processes: must be 1 to 64"),
         ({"WATERCLOCK_PORT": "many"}, "port: 'many' does not fit"),
         ({"WATERCLOCK_PORT": "70000"}, "port: must be 0 to 65535"),
         ({"WATERCLOCK_GLUE_RULES": "loose"}, "glue.rules: must be one of 'guarded', 'aws'"),

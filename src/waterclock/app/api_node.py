@@ -12,6 +12,7 @@ from waterclock.domain.errors import Unavailable
 from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.loop import Loop
 from waterclock.engine.membership import StoreMembership
+from waterclock.faces.http.siblings import Siblings
 from waterclock.settings import Settings
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.ops.nodes import Node, Pulse
@@ -20,25 +21,27 @@ from waterclock.stores.ops.nodes import Node, Pulse
 class ApiNode:
     """While it drains it answers as before; only who asks whether it is ready is told to go elsewhere."""
 
-    def __init__(self) -> None:
-        self.is_draining = False
+    def __init__(self, siblings: Siblings) -> None:
+        self._siblings = siblings
+        self._is_draining = False
 
     def pulse(self) -> Pulse:
-        return Pulse(drained=self.is_draining)
+        return Pulse(drained=self._is_draining)
 
     def drain(self, draining: bool) -> None:
-        self.is_draining = draining
+        self._is_draining = draining
+        self._siblings.drain(draining)
 
 
 @contextlib.asynccontextmanager
-async def joined(settings: Settings, database: Database) -> AsyncIterator[ApiNode]:
+async def joined(settings: Settings, database: Database, siblings: Siblings) -> AsyncIterator[None]:
     """A member of the cluster until it is left."""
-    membership, node, record = StoreMembership(database), ApiNode(), _record(settings)
+    membership, node, record = StoreMembership(database), ApiNode(siblings), _record(settings)
     loop = Loop(Heartbeat(membership, record, every_seconds=settings.heartbeat_seconds, body=node))
     deaf = membership.listen(Topic.NODES, loop.wake)
     loop.start()
     try:
-        yield node
+        yield
     finally:
         deaf()
         await loop.cancel()  # it may be waiting for a store that does not answer

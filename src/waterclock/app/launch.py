@@ -17,6 +17,7 @@ from typing import Any, Final
 from waterclock.app.folders import Folders
 from waterclock.app.parent import LIFELINE_FD, READY_FD, SIGNALS, keep_all
 from waterclock.domain.errors import NotAllowed, Unavailable
+from waterclock.faces.http.listening import is_inherited
 from waterclock.settings import DATABASE, Settings, load
 from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
@@ -26,11 +27,13 @@ log: Final = logging.getLogger("waterclock")
 
 def up(settings: Settings) -> int:
     """API, scheduler and worker in one process tree; `ready URL` on stdout once it serves."""
-    asyncio.run(_prepare(settings))
-    return asyncio.run(keep_all(settings))
+    return _kept(settings, "api", "engine")
 
 
 def api(settings: Settings) -> int:
+    """One process, or a parent of several on one socket."""
+    if settings.api_processes > 1 and not is_inherited():
+        return _kept(settings, "api")
     import uvloop  # for HTTP alone: it spawns processes more slowly than asyncio does
 
     return uvloop.run(_with_database(settings, _serve))
@@ -65,6 +68,14 @@ def supervisor(settings: Settings) -> int:
     daemonise(folder / "supervisor.log")
     run_supervisor(folder, leases_of(settings), ttl_seconds=settings.lease_seconds)
     return 0
+
+
+# The parent
+
+
+def _kept(settings: Settings, *roles: str) -> int:
+    asyncio.run(_prepare(settings))
+    return asyncio.run(keep_all(settings, roles, _say_ready))
 
 
 # The children

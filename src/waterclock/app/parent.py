@@ -1,37 +1,48 @@
-"""The parent of `waterclock up`: keeps a process for each role alive, and tells when all of them serve."""
+"""The parent of `waterclock up`, and of several API processes: keeps them alive, and tells when all of them serve."""
 
 import asyncio
 import contextlib
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import IO, Final
 
-from waterclock.faces.http.listening import INHERITED_FD, bind
+from waterclock.faces.http.listening import INHERITED_FD, address_of, bind
+from waterclock.faces.http.siblings import NUMBER, PAGE_FD, mark_gone, new_page
 from waterclock.settings import Settings
 
 log: Final = logging.getLogger("waterclock")
 
 READY_FD: Final = "WATERCLOCK_READY_FD"  # where a child says that it serves
 LIFELINE_FD: Final = "WATERCLOCK_LIFELINE_FD"  # closed when the parent is gone
-ROLES: Final = ("api", "engine")
+API: Final = "api"
 AGAIN_SECONDS: Final = 0.2  # after the death of a child that has served
 LONGEST_PAUSE_SECONDS: Final = 5.0  # between tries to start one that dies before it serves
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 
 
 class Child:
-    """One role in a process of its own, started again when it dies."""
+    """One process of a role, started again when it dies."""
 
     def __init__(
-        self, role: str, settings: Settings, ready: Callable[[str, str], None], inherits: Mapping[str, int]
+        self,
+        role: str,
+        settings: Settings,
+        ready: Callable[["Child", str], None],
+        *,
+        inherits: Mapping[str, int] | None = None,
+        told: Mapping[str, str] | None = None,
+        gone: Callable[[], None] = lambda: None,
     ) -> None:
         self.role = role
         self._settings = settings
-        self._inherits = inherits  # open files, by the name that tells the child their number
+        self._inherits = inherits or {}  # open files, by the name that tells the child their number
+        self._told = told or {}  # what else is in its environment
         self._ready = ready
+        self._gone = gone
         self._process: asyncio.subprocess.Process | None = None
         self._stopping = asyncio.Event()
         self._served = False
@@ -63,7 +74,12 @@ class Child:
             "-m",
             "waterclock.app.launch",
             self.role,
-            env={**os.environ, **self._settings.to_environ(), **{name: str(fd) for name, fd in fds.items()}},
+            env={
+                **os.environ,
+                **self._settings.to_environ(),
+                **{name: str(fd) for name, fd in fds.items()},
+                **self._told,
+            },
             pass_fds=tuple(fds.values()),
             stdin=asyncio.subprocess.DEVNULL,
             start_new_session=True,  # a Ctrl-C is for the parent, who then tells us
@@ -76,29 +92,56 @@ class Child:
         finally:
             hearing.cancel()
             os.close(life_write)
+            self._gone()
 
     async def _hear(self, fd: int) -> None:
         with os.fdopen(fd, "rb", buffering=0) as file:
             line = await _read_line(file)
         if line:
             self._served = True
-            self._ready(self.role, line)
+            self._ready(self, line)
 
 
-async def keep_all(settings: Settings) -> int:
-    """Until a signal says stop; a second one says at once."""
-    said: dict[str, str] = {}
+async def keep_all(settings: Settings, roles: Sequence[str], say_ready: Callable[[str], None]) -> int:
+    """Until a signal says stop; a second one says at once. `say_ready` is told the address once all of them serve."""
+    serving: set[Child] = set()
 
-    def ready(role: str, line: str) -> None:
-        told = len(said) == len(ROLES)
-        said[role] = line
-        if not told and len(said) == len(ROLES):
-            print(f"ready {said['api']}", flush=True)
+    def ready(child: Child, line: str) -> None:
+        told = len(serving) == len(children)
+        serving.add(child)
+        if not told and len(serving) == len(children):
+            say_ready(address)
 
-    with bind(settings.host, settings.port) as listening:
-        inherits = {"api": {INHERITED_FD: listening.fileno()}}
-        await _keep([Child(role, settings, ready, inherits.get(role, {})) for role in ROLES])
+    with bind(settings.host, settings.port) as listening, _shared(settings.api_processes) as page:
+        address = address_of(listening, settings.host)
+        children = [Child(role, settings, ready) for role in roles if role != API]
+        children += [_api(settings, ready, listening, page, number) for number in range(settings.api_processes)]
+        await _keep(children)
     return 0
+
+
+def _api(
+    settings: Settings, ready: Callable[[Child, str], None], listening: socket.socket, page: int, number: int
+) -> Child:
+    return Child(
+        API,
+        settings,
+        ready,
+        inherits={INHERITED_FD: listening.fileno(), PAGE_FD: page},
+        told={NUMBER: str(number)},
+        gone=lambda: mark_gone(page, number),
+    )
+
+
+@contextlib.contextmanager
+def _shared(count: int) -> Iterator[int]:
+    page = new_page(count)
+    for number in range(count):
+        mark_gone(page, number)
+    try:
+        yield page
+    finally:
+        os.close(page)
 
 
 async def _keep(children: Sequence[Child]) -> None:

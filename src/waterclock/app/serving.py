@@ -6,6 +6,7 @@ from collections.abc import Callable
 from waterclock.app.api_node import joined
 from waterclock.app.auditing import audited
 from waterclock.app.compose import Services
+from waterclock.app.counting import counted
 from waterclock.app.folders import Folders
 from waterclock.faces.api.context import Context
 from waterclock.faces.api.routes import api_routes
@@ -15,9 +16,10 @@ from waterclock.faces.glue.services import Services as GlueServices
 from waterclock.faces.http.app import build_app
 from waterclock.faces.http.auth import Anybody, Signatures
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.listening import inherited_or_bound
+from waterclock.faces.http.listening import address_of, inherited_or_bound
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.server import serve
+from waterclock.faces.http.siblings import Siblings
 from waterclock.faces.lake.routes import lake_routes
 from waterclock.settings import Settings
 from waterclock.stores.base import Database
@@ -31,7 +33,8 @@ async def serve_faces(
     say_ready: Callable[[str], None],
 ) -> None:
     """`say_ready` is told the address once it answers."""
-    metrics = Metrics()
+    siblings = Siblings.inherited()
+    metrics = Metrics(siblings)
     authenticate: Authenticate = Anybody() if settings.auth == "none" else Signatures(services.access)
     glue = Glue(
         GlueServices(
@@ -48,22 +51,28 @@ async def serve_faces(
         body_limit=settings.body_limit_bytes,
     )
     listening = inherited_or_bound(settings.host, settings.port)
-    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
     async with (
-        joined(settings, database) as node,
+        joined(settings, database, siblings),
         audited(database, Folders(root=settings.data_dir).audit) as record,
+        counted(metrics),
     ):
         context = _context(settings, services, stopped)
         app = build_app(
             glue=glue,
             health=Health(
-                database, services.access, metrics, cluster=services.cluster, is_draining=lambda: node.is_draining
+                database, services.access, metrics, cluster=services.cluster, is_draining=lambda: siblings.is_draining
             ),
             metrics=metrics,
             routes=[*api_routes(context), *chain_routes(context), *lake_routes(context)],
             record=record,
         )
-        await serve(app, sock=listening, ready=lambda port: say_ready(f"http://{shown}:{port}"), stop=stopped)
+        await serve(
+            app,
+            sock=listening,
+            ready=lambda port: say_ready(address_of(listening, settings.host)),
+            stop=stopped,
+            siblings=siblings,
+        )
 
 
 def _context(settings: Settings, services: Services, stopped: asyncio.Event) -> Context:

@@ -9,9 +9,12 @@ NOBODY: Final = 0  # the organisation of a caller whom we do not know
 LONGEST: Final = 255
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Entry:
-    """One call. `resource` is a name or an id, never the value of an argument."""
+    """One call. `resource` is a name or an id, never the value of an argument.
+
+    Nobody changes one; it is not frozen because there is one for every call.
+    """
 
     at: Moment
     org_id: int

@@ -7,7 +7,7 @@ idler one go first.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from waterclock.domain.labels import offers
 from waterclock.domain.moment import Moment, seconds
@@ -56,13 +56,23 @@ class Waiting:
     memory_mb: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Asking(Protocol):
     """What an unclaimed attempt asks of its worker."""
 
     org_id: int
     queue: str
     labels: str  # joined
+    role: str
+    memory_mb: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Asked:
+    """The same of an attempt that is not there yet."""
+
+    org_id: int
+    queue: str
+    labels: str
     role: str
     memory_mb: int
 
@@ -118,7 +128,7 @@ def pause_seconds(load: float, rounds: int) -> float:
 # Why a run waits
 
 
-def why_waiting(asked: Asked, workers: Iterable[Worker]) -> str | None:
+def why_waiting(asked: Asking, workers: Iterable[Worker]) -> str | None:
     """In the words that an operator can act on; None where it is simply about to be taken."""
     able = [each for each in workers if each.org_id in (None, asked.org_id)]
     if not able:

@@ -109,7 +109,11 @@ class Attempt:
     phase: str | None = None
     attempts: int  # how many the run has so far
     timeout_seconds: int | None
+    # what it asks of its worker
+    queue: str = "default"
+    labels: str = ""  # joined
     role: str = ""  # main or bkp, where it matters which of them runs it
+    memory_mb: int = 0
     probe_until: Moment | None = None  # of a gate: its attempts are probes, the last one due then
     verdict: str | None = None  # what a probe found
     output: str | None = None  # the end of what a chain's program printed

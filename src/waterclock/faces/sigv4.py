@@ -25,13 +25,14 @@ from waterclock.domain.errors import Unauthenticated
 ALGORITHM: Final = "AWS4-HMAC-SHA256"
 SKEW: Final = timedelta(minutes=5)
 Headers = Sequence[tuple[bytes, bytes]]
-Fields = Mapping[
-    bytes, Sequence[bytes]
-]  # the same, found by lower-case name, each name's values in the order they came
+# The same, found by lower-case name; of a name that came several times its values, with commas between them.
+Fields = Mapping[bytes, bytes]
 
 _ONCE: Final = (b"authorization", b"host", b"x-amz-date", b"x-amz-target", b"x-amz-content-sha256")
 _NO_SECRET: Final = secrets.token_urlsafe(30)  # an unknown key is checked against this, and refused even if it fits
 _PARTS: Final = ("Credential", "SignedHeaders", "Signature")
+_NEEDED: Final = ("host", "x-amz-date")
+_NEEDED_WITH_TARGET: Final = (*_NEEDED, "x-amz-target")
 _STAMP: Final = re.compile(r"\d{8}T\d{6}Z", re.ASCII)
 _MISMATCH: Final = (
     "The request signature we calculated does not match the signature you provided. "
@@ -47,9 +48,9 @@ class SignatureRefused(Unauthenticated):
         super().__init__(reason)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class SignedRequest:
-    """The request as it came: nothing decoded, nothing normalised."""
+    """The request as it came: nothing decoded, nothing normalised. Not frozen: there is one for every call."""
 
     method: str
     raw_path: bytes
@@ -59,19 +60,29 @@ class SignedRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """What the Authorization header claims."""
+class Claim:
+    """What the Authorization header says before its signature: the same in many calls, so it is read once."""
 
     access_key: str
     date: str
     region: str
     service: str
+    scope: str
     signed_headers: tuple[str, ...]
+    names: tuple[bytes, ...]  # the same, as they are looked for
+    listed: bytes  # and as they are signed
+
+
+@dataclass(slots=True, kw_only=True)
+class Credential:
+    """What the Authorization header claims."""
+
+    claim: Claim
     signature: str
 
     @property
-    def scope(self) -> str:
-        return f"{self.date}/{self.region}/{self.service}/aws4_request"
+    def access_key(self) -> str:
+        return self.claim.access_key
 
 
 async def verify(
@@ -95,18 +106,30 @@ def parse_authorization(headers: Headers) -> Credential:
     algorithm, _, rest = given[0].decode("latin-1").strip().partition(" ")
     if algorithm != ALGORITHM:
         raise _incomplete(f"The Authorization header must use {ALGORITHM}.")
-    parts = _authorization_parts(rest)
+    claimed, _, signed = rest.rpartition("Signature=")
+    if not signed or "," in signed or not claimed.endswith((", ", ",")):  # in another order than all SDKs have
+        parts = _authorization_parts(rest, _PARTS)
+        claimed, signed = f"Credential={parts['Credential']},SignedHeaders={parts['SignedHeaders']}", parts["Signature"]
+    return Credential(claim=_claim(claimed), signature=signed)
+
+
+@lru_cache(maxsize=1024)
+def _claim(text: str) -> Claim:
+    parts = _authorization_parts(text, _PARTS[:2])
     signed = tuple(parts["SignedHeaders"].split(";"))
     if list(signed) != sorted({name.lower() for name in signed}):
         raise _incomplete("SignedHeaders must be lower-case, sorted, and name each header once.")
     access_key, date, region, service = _scope(parts["Credential"])
-    return Credential(
+    names = tuple(name.encode("latin-1") for name in signed)
+    return Claim(
         access_key=access_key,
         date=date,
         region=region,
         service=service,
+        scope=f"{date}/{region}/{service}/aws4_request",
         signed_headers=signed,
-        signature=parts["Signature"],
+        names=names,
+        listed=b";".join(names),
     )
 
 
@@ -114,13 +137,16 @@ def check(
     request: SignedRequest, credential: Credential, secret: str | None, *, now: datetime, services: Collection[str]
 ) -> str:
     """The access key, if the signature is fresh, covers what it must, and fits `secret` (None for an unknown key)."""
-    found = fields(request.headers)
+    found, claim = fields(request.headers), credential.claim
     body_hash = hashlib.sha256(request.body).hexdigest()
-    _check_headers(found, credential)
-    _check_scope(found, credential, now, services)
+    if len(found) != len(request.headers):
+        _check_once(request.headers)
+    _check_headers(found, claim)
+    date = found.get(b"x-amz-date", b"").strip().decode("latin-1")
+    _check_scope(date, claim, now, services)
     _check_body_hash(found, body_hash)
-    canonical = canonical_request(request, found, credential.signed_headers, body_hash)
-    expected = signature(canonical, _date(found), credential, _NO_SECRET if secret is None else secret)
+    canonical = canonical_request(request, found, claim, body_hash)
+    expected = signature(canonical, date, claim, _NO_SECRET if secret is None else secret)
     fits = hmac.compare_digest(expected.encode(), credential.signature.encode("latin-1", "replace"))
     if not fits or secret is None:
         raise SignatureRefused("InvalidSignatureException", _MISMATCH)
@@ -128,16 +154,21 @@ def check(
 
 
 def fields(headers: Headers) -> Fields:
-    found: dict[bytes, list[bytes]] = {}
+    found = {name.lower(): value for name, value in headers}
+    return found if len(found) == len(headers) else _joined(headers)
+
+
+def _joined(headers: Headers) -> Fields:
+    values: dict[bytes, list[bytes]] = {}
     for name, value in headers:
-        found.setdefault(name.lower(), []).append(value)
-    return found
+        values.setdefault(name.lower(), []).append(_trimmed(value))
+    return {name: b",".join(given) for name, given in values.items()}
 
 
-def signature(canonical: bytes, date: str, credential: Credential, secret: str) -> str:
+def signature(canonical: bytes, date: str, claim: Claim, secret: str) -> str:
     digest = hashlib.sha256(canonical).hexdigest()
-    to_sign = f"{ALGORITHM}\n{date}\n{credential.scope}\n{digest}"
-    key = signing_key(secret, credential.date, credential.region, credential.service)
+    to_sign = f"{ALGORITHM}\n{date}\n{claim.scope}\n{digest}"
+    key = signing_key(secret, claim.date, claim.region, claim.service)
     return hmac.digest(key, to_sign.encode("latin-1"), "sha256").hex()
 
 
@@ -150,15 +181,14 @@ def signing_key(secret: str, date: str, region: str, service: str) -> bytes:
     return key
 
 
-def canonical_request(request: SignedRequest, found: Fields, signed_headers: Sequence[str], body_hash: str) -> bytes:
-    names = [name.encode("latin-1") for name in signed_headers]
+def canonical_request(request: SignedRequest, found: Fields, claim: Claim, body_hash: str) -> bytes:
     lines = [
         request.method.encode(),
         canonical_path(request.raw_path),
         canonical_query(request.raw_query),
-        *(name + b":" + b",".join(map(_trimmed, found.get(name, ()))) for name in names),
+        *[name + b":" + _trimmed(found.get(name, b"")) for name in claim.names],
         b"",
-        b";".join(names),
+        claim.listed,
         body_hash.encode(),
     ]
     return b"\n".join(lines)
@@ -189,40 +219,42 @@ def _reencoded(text: bytes) -> str:
     return quote(unquote_to_bytes(text.replace(b"+", b" ")), safe="-_.~")
 
 
-def _check_headers(found: Fields, credential: Credential) -> None:
+def _check_once(headers: Headers) -> None:
+    given = [name.lower() for name, _ in headers]
     for name in _ONCE:
-        if len(found.get(name, ())) > 1:
+        if given.count(name) > 1:
             raise _invalid(f"The request has several '{name.decode()}' headers.")
+
+
+def _check_headers(found: Fields, claim: Claim) -> None:
     if b"x-amz-security-token" in found:
         raise SignatureRefused("UnrecognizedClientException", "Security tokens are not issued here: send none.")
-    target = ("x-amz-target",) if b"x-amz-target" in found else ()
-    for needed in ("host", "x-amz-date", *target):
-        if needed not in credential.signed_headers:
+    for needed in _NEEDED_WITH_TARGET if b"x-amz-target" in found else _NEEDED:
+        if needed not in claim.signed_headers:
             raise _invalid(f"'{needed}' must be a 'SignedHeader' in the AWS Authorization.")
 
 
-def _check_scope(found: Fields, credential: Credential, now: datetime, services: Collection[str]) -> None:
-    if credential.service not in services:
+def _check_scope(stamp: str, claim: Claim, now: datetime, services: Collection[str]) -> None:
+    if claim.service not in services:
         raise _invalid(f"Credential should be scoped to correct service: {', '.join(sorted(services))}.")
-    stamp = _date(found)
-    signed_at = _moment(stamp)
-    if stamp[:8] != credential.date:
+    age = now - _moment(stamp)
+    if stamp[:8] != claim.date:
         raise _invalid("Date in Credential scope does not match YYYYMMDD from x-amz-date.")
-    if signed_at < now - SKEW:
+    if age > SKEW:
         raise _invalid(f"Signature expired: {stamp} is now earlier than {_stamp(now - SKEW)} (5 min before now).")
-    if signed_at > now + SKEW:
+    if age < -SKEW:
         raise _invalid(f"Signature not yet current: {stamp} is later than {_stamp(now + SKEW)} (5 min after now).")
 
 
 def _check_body_hash(found: Fields, body_hash: str) -> None:
-    for claimed in found.get(b"x-amz-content-sha256", ()):
-        if claimed.strip() != body_hash.encode():
-            raise _invalid("The value of x-amz-content-sha256 is not the SHA-256 of the body.")
+    claimed = found.get(b"x-amz-content-sha256")
+    if claimed is not None and claimed.strip() != body_hash.encode():
+        raise _invalid("The value of x-amz-content-sha256 is not the SHA-256 of the body.")
 
 
-def _authorization_parts(text: str) -> dict[str, str]:
+def _authorization_parts(text: str, needed: Sequence[str]) -> dict[str, str]:
     parts = dict(part.strip().partition("=")[::2] for part in text.split(","))
-    for name in _PARTS:
+    for name in needed:
         if not parts.get(name):
             raise _incomplete(f"Authorization header requires '{name}' parameter.")
     return parts
@@ -238,6 +270,8 @@ def _scope(credential: str) -> tuple[str, str, str, str]:
 def _trimmed(value: bytes) -> bytes:
     """White space as the canonical form has it. Clients sign UTF-8, but some HTTP libraries then send Latin-1."""
     words = b" ".join(value.split())
+    if words.isascii():
+        return words
     try:
         words.decode("utf-8")
     except UnicodeDecodeError:
@@ -245,10 +279,7 @@ def _trimmed(value: bytes) -> bytes:
     return words
 
 
-def _date(found: Fields) -> str:
-    return b"".join(found.get(b"x-amz-date", ())).strip().decode("latin-1")
-
-
+@lru_cache(maxsize=1024)
 def _moment(stamp: str) -> datetime:
     try:
         if _STAMP.fullmatch(stamp):

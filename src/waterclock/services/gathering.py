@@ -27,7 +27,7 @@ class AnswerAll(Protocol[Q_contra, A_co]):
     def __call__(self, questions: Sequence[Q_contra], /) -> Coroutine[None, None, Sequence[A_co | WaterclockError]]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Asked(Generic[Q, A]):
     question: Q
     answer: asyncio.Future[A]

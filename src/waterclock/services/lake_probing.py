@@ -11,7 +11,8 @@ from waterclock.domain.errors import AlreadyExists, CannotRun
 from waterclock.domain.lake_probe import NAMESPACE, Probe, probe_arguments
 from waterclock.domain.lake_sync import PROBE, LakeSource
 from waterclock.domain.run import UNBEGUN, Attempt, RunState
-from waterclock.services.runs import ALIVE_SECONDS, Runs
+from waterclock.services.live_workers import ALIVE_SECONDS
+from waterclock.services.runs import Runs
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.ops import lake_probes as ops
 from waterclock.stores.ops.starting import RunRequest

@@ -1,31 +1,30 @@
 """Runs: asked for by operators, seen by everyone in the organisation, stopped until nothing of them lives."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from waterclock import clock
 from waterclock.domain.access import RIGHTS, Caller, Right
 from waterclock.domain.arguments import check_arguments
-from waterclock.domain.errors import Forbidden, NotFound, WaterclockError
-from waterclock.domain.moment import SECOND
+from waterclock.domain.errors import AlreadyExists, Forbidden, NotFound, WaterclockError
+from waterclock.domain.moment import SECOND, Moment
+from waterclock.domain.placement import Worker, why_waiting
 from waterclock.domain.run import Attempt, RunState
 from waterclock.domain.secret import refers_to_secrets
 from waterclock.domain.trigger import FireRules
 from waterclock.services.gathering import Gathered
 from waterclock.services.jobs import Jobs
+from waterclock.services.live_workers import LiveWorkers
 from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.services.quotas import Quotas
 from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.newruns import Inserted
-from waterclock.stores.ops.placing import why_unclaimed
-from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_runs
+from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_new, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
 
 NEW_US: Final = 2 * SECOND  # so long nobody wonders why a run has not begun
-ALIVE_SECONDS: Final = 30.0  # a worker that was silent for longer is not counted on
 
 
 class Runs:
@@ -40,6 +39,7 @@ class Runs:
         self._jobs = jobs
         self._fire_rules = fire_rules  # for the triggers that fire when a run is stopped
         self._quotas = quotas or Quotas(database)
+        self._workers = LiveWorkers(database)
         self._starting = Gathered(self._start_each)
         self._looking_up = Gathered(self._look_up)
 
@@ -121,22 +121,30 @@ class Runs:
     async def explained(self, found: Sequence[Attempt]) -> Sequence[Attempt]:
         """Those that nobody has claimed for a while say what they wait for, where there is something to say."""
         before = clock.wall_us() - NEW_US
-        unclaimed = [each.id for each in found if _is_unclaimed(each) and each.due_at < before]
-        if not unclaimed:
+        if not any(_is_unclaimed(each, before) for each in found):
             return found
-        why = await self._database.read(why_unclaimed, attempt_ids=unclaimed, within_seconds=ALIVE_SECONDS)
-        return [replace(each, wait_reason=why[each.id]) if each.id in why else each for each in found]
+        workers = await self._workers.alive()
+        return [_explained(each, workers) if _is_unclaimed(each, before) else each for each in found]
 
     async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
-        return await self._database.write(start_each, calls=calls)
+        try:
+            return await self._database.write(start_new, calls=calls)
+        except AlreadyExists:  # one of them is a repetition
+            return await self._database.write(start_each, calls=calls)
 
     async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
         found = await self._database.look_up(reading.get_attempts, wanted=wanted)
         return [each or NotFound("run", wire_id) for each, (_, wire_id) in zip(found, wanted, strict=True)]
 
 
-def _is_unclaimed(attempt: Attempt) -> bool:
-    return attempt.state is RunState.STARTING and attempt.node is None
+def _is_unclaimed(attempt: Attempt, before: Moment) -> bool:
+    return attempt.state is RunState.STARTING and attempt.node is None and attempt.due_at < before
+
+
+def _explained(attempt: Attempt, workers: Sequence[Worker]) -> Attempt:
+    """It was just read, and is nobody else's yet: a copy would cost more than to read it."""
+    attempt.wait_reason = why_waiting(attempt, workers) or attempt.wait_reason
+    return attempt
 
 
 def _check(caller: Caller, request: RunRequest) -> None:

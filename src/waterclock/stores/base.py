@@ -77,6 +77,10 @@ class Tx(Protocol):
 
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None: ...
 
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        """As `fetch`, and the time once it was done: in one trip, if the database can."""
+        ...
+
     async def run(self, name: str, values: Values | None = None) -> int:
         """How many rows it touched: zero is an answer."""
         ...
@@ -108,6 +112,21 @@ class Tx(Protocol):
 
 
 Operation = Callable[Concatenate[Tx, P], Awaitable[T]]
+
+_BY_KEY: set[Callable[..., Any]] = set()
+
+
+def by_key(operation: Operation[P, T]) -> Operation[P, T]:
+    """Marks an operation whose statements find all their rows by an index, however many rows there are.
+
+    So a plan for them holds for an empty table and for a full one, and a database may keep it.
+    """
+    _BY_KEY.add(operation)
+    return operation
+
+
+def is_by_key(operation: Callable[..., Any]) -> bool:
+    return operation in _BY_KEY
 
 
 class Database(Protocol):

@@ -8,7 +8,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
-from waterclock.stores.base import Operation, Topic, Tx
+from waterclock.stores.base import Operation, Topic, Tx, is_by_key
 from waterclock.stores.wakeups import Listeners
 
 T = TypeVar("T")
@@ -41,7 +41,9 @@ class ConnectionLost(Exception):
 class Session(Protocol):
     """One connection, lent for one transaction. Its errors are those of this module, or the caller's."""
 
-    async def begin(self, *, read_only: bool) -> Tx: ...
+    async def begin(self, *, read_only: bool, by_key: bool = False) -> Tx:
+        """`by_key`: as `stores.base.by_key` says of the operation."""
+        ...
 
     async def commit(self) -> set[Topic]:
         """The topics that this process's own listeners are to hear of."""
@@ -67,7 +69,10 @@ class ServerDatabase(ABC):
         self._listeners = Listeners()
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=False))
+        by_key = is_by_key(operation)
+        return await self._whole(
+            lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=False, by_key=by_key)
+        )
 
     async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self.write(operation, *args, **kwargs)
@@ -106,20 +111,20 @@ class ServerDatabase(ABC):
                 last = problem
         raise Unavailable(f"{self.name} rolled back too often: {last}") from last
 
-    async def _once(self, work: Callable[[Tx], Awaitable[T]], *, read_only: bool) -> T:
+    async def _once(self, work: Callable[[Tx], Awaitable[T]], *, read_only: bool, by_key: bool = False) -> T:
         session = await self._borrow()
         try:
-            result = await _done(work, session, read_only)
+            result = await _done(work, session, read_only, by_key)
             self._listeners.tell(await _committed(session, self.name, read_only))
             return result
         finally:
             await session.give_back()
 
 
-async def _done(work: Callable[[Tx], Awaitable[T]], session: Session, read_only: bool) -> T:
+async def _done(work: Callable[[Tx], Awaitable[T]], session: Session, read_only: bool, by_key: bool) -> T:
     """The work, not yet committed; or nothing of it."""
     try:
-        return await work(await session.begin(read_only=read_only))
+        return await work(await session.begin(read_only=read_only, by_key=by_key))
     except (ConnectionLost, asyncio.CancelledError):
         session.drop()
         raise

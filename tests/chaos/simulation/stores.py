@@ -47,6 +47,9 @@ class TimedTx:
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
         return await self._tx.fetch_one(name, values)
 
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        return self._timeline.now, await self._tx.fetch(name, values)
+
     async def run(self, name: str, values: Values | None = None) -> int:
         return await self._tx.run(name, values)
 

@@ -58,10 +58,14 @@ async def test_a_run_that_nobody_takes_says_why(server: Served) -> None:
     assert (shown["state"], shown["wait_reason"]) == ("STARTING", "no worker is alive")
     plain = Node(id="n", host="n", name="n", duties=("worker",), slots=1, queues=("default",), version="1", pid=1)
     await server.database.write(beat, node=plain, wall_us=0)
+    why = "no live worker that serves queue default offers labels gpu,ssd"
+    async with asyncio.timeout(PATIENCE_SECONDS):  # who lives is remembered for a second
+        while (await server.client.get(f"/runs/{wire_id}")).json()["wait_reason"] != why:
+            pass
     for path in (f"/runs/{wire_id}", "/runs", "/runs?job=picky"):
         shown = (await server.client.get(path)).json()
         (run,) = shown.get("items", [shown])
-        assert run["wait_reason"] == "no live worker that serves queue default offers labels gpu,ssd"
+        assert run["wait_reason"] == why
 
 
 async def test_a_batch_is_whole_or_nothing(api: httpx.AsyncClient) -> None:

@@ -382,7 +382,7 @@ def test_one_changed_byte_anywhere_in_what_is_signed_is_refused(data: st.DataObj
     call = signed(url="http://h:1/glue/x?a=1&b=2", headers={**TARGET, "X-Amz-Meta": "word"})
     part = data.draw(st.sampled_from(["method", "raw_path", "raw_query", "body", "header"]))
     if part == "header":
-        covered = (*parse_authorization(call.request.headers).signed_headers, "authorization")
+        covered = (*parse_authorization(call.request.headers).claim.signed_headers, "authorization")
         names = [name.decode() for name, _ in call.request.headers]
         index = names.index(data.draw(st.sampled_from(covered)))
         name, old = call.request.headers[index]
@@ -400,6 +400,20 @@ def test_one_changed_byte_anywhere_in_what_is_signed_is_refused(data: st.DataObj
             refused(altered(call, **{part: new}))
 
 
+def test_the_parts_of_an_authorization_may_stand_in_any_order() -> None:
+    call = signed()
+    (given,) = [value for name, value in call.request.headers if name == b"authorization"]
+    scheme, _, rest = given.partition(b" ")
+    credential, names, signature = rest.split(b", ")
+    expected = parse_authorization([(b"authorization", given)])
+    for parts in ((signature, credential, names), (names, signature, credential), (credential, names, signature)):
+        for between in (b", ", b",", b" ,  "):
+            assert parse_authorization([(b"Authorization", scheme + b" " + between.join(parts))]) == expected
+    for wrong in (b"X" + signature, b"Signature=", b"signature=ab"):
+        with pytest.raises(SignatureRefused, match="requires 'Signature'"):
+            parse_authorization([(b"authorization", scheme + b" " + b", ".join((credential, names, wrong)))])
+
+
 def _one_byte_changed(data: st.DataObject, old: bytes) -> bytes:
     place, byte = data.draw(st.integers(0, len(old) - 1)), data.draw(st.integers(0, 255))
     return old[:place] + bytes([byte]) + old[place + 1 :]
@@ -410,10 +424,10 @@ def _same_authorization(name: bytes, new: bytes, old: bytes) -> bool:
     if name != b"authorization":
         return False
     try:
-        read = parse_authorization([(name, new)])
+        read, was = parse_authorization([(name, new)]), parse_authorization([(name, old)])
     except SignatureRefused:
         return False
-    return replace(read, access_key="") == replace(parse_authorization([(name, old)]), access_key="")
+    return (replace(read.claim, access_key=""), read.signature) == (replace(was.claim, access_key=""), was.signature)
 
 
 @settings(max_examples=200)

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import boto3
 import uvloop
 from botocore.config import Config
-from starlette.applications import Starlette
 
 from waterclock.domain.access import Caller, Role
 from waterclock.domain.audit import Entry
@@ -22,7 +21,7 @@ from waterclock.domain.rules import Rules
 from waterclock.domain.run import RunState
 from waterclock.faces.glue.face import Authenticate, Glue
 from waterclock.faces.glue.services import Services
-from waterclock.faces.http.app import build_app
+from waterclock.faces.http.app import App, build_app
 from waterclock.faces.http.auth import Anybody, Signatures, first_admin
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.metrics import Metrics
@@ -93,7 +92,7 @@ class Served:
         await serve(self.app, port=0, ready=self._ready, stop=self.stop, grace_seconds=1)
         await self.database.close()
 
-    def _app(self) -> Starlette:
+    def _app(self) -> App:
         jobs = Jobs(self.database, self.rules)
         triggers = Triggers(self.database, self.rules, {"glue": self.rules.fire})
         self.quotas = Quotas(self.database)

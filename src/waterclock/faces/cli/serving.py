@@ -12,7 +12,7 @@ import click
 
 from waterclock.domain.errors import InvalidInput
 from waterclock.faces.cli.failure import FAILED
-from waterclock.settings import NO_TOKEN, Settings, load
+from waterclock.settings import MOST_PROCESSES, NO_TOKEN, Settings, load
 
 SETTINGS: Final = frozenset(entry.name for entry in fields(Settings))
 
@@ -45,6 +45,11 @@ def listening(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option(
             "--auth", type=click.Choice(["keys", "none"]), help="`none` is for loopback only.  [default: keys]"
+        ),
+        click.option(
+            "--api-processes",
+            type=click.IntRange(1, MOST_PROCESSES),
+            help="Processes that answer calls on the one port.  [default: 1]",
         ),
     ):
         command = option(command)

@@ -13,7 +13,7 @@ import logging
 from collections.abc import AsyncIterator, Collection, Mapping
 from typing import Final, Protocol
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from waterclock.domain.access import Caller
 from waterclock.domain.errors import WaterclockError
@@ -24,11 +24,11 @@ from waterclock.faces.glue.around.iam import IAM
 from waterclock.faces.glue.around.logs import LOGS
 from waterclock.faces.glue.around.sts import STS
 from waterclock.faces.glue.aws_service import AwsService, JsonService
-from waterclock.faces.glue.errors import BodyTooSlow
-from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, Reply, new_request_id, read_body
+from waterclock.faces.glue.errors import BodyTooLarge, BodyTooSlow
+from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, UNREAD_BODY, Reply, new_request_id, read_body
 from waterclock.faces.glue.services import Handler, Services
 from waterclock.faces.http.body import drain
-from waterclock.faces.http.marks import mark, mark_caller, mark_error, mark_resource, request_id_of
+from waterclock.faces.http.marks import ANSWER, WHOLE, mark, mark_caller, mark_error, mark_resource, request_id_of
 from waterclock.faces.sigv4 import SignedRequest
 
 BODY_SECONDS: Final = 20.0
@@ -73,11 +73,11 @@ class Glue:
             reply = service.failure(refused, request_id=request_id)
             if reply.status >= 500:
                 log.error("request %s failed: %s", request_id, error)
-        await _send(reply, receive, send)
+        await _send(scope, reply, receive, send)
 
     async def _answer(self, service: AwsService, scope: Scope, receive: Receive, request_id: str) -> Reply:
         headers = scope["headers"]
-        body = await self._body(headers, receive)
+        body = await self._body(scope, receive)
         signed = SignedRequest(
             method=scope["method"],
             raw_path=scope["raw_path"],
@@ -98,8 +98,10 @@ class Glue:
             mark_resource(scope, made)
         return service.success(action, result, request_id=request_id)
 
-    async def _body(self, headers: list[tuple[bytes, bytes]], receive: Receive) -> bytes:
-        declared = _header(headers, b"content-length")
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        if WHOLE in scope:  # nothing to wait for
+            return await _whole(receive, self._body_limit)
+        declared = _header(scope["headers"], b"content-length")
         try:
             async with asyncio.timeout(self._body_seconds):
                 return await read_body(_chunks(receive), declared=declared, limit=self._body_limit)
@@ -115,20 +117,37 @@ def _service(headers: list[tuple[bytes, bytes]]) -> AwsService:
     return BY_PREFIX.get(target.partition(".")[0], GLUE)
 
 
+async def _whole(receive: Receive, limit: int) -> bytes:
+    """As the server has it already, in one piece."""
+    body: bytes = (await _part(receive)).get("body", b"")
+    if len(body) > limit:
+        raise BodyTooLarge(limit)
+    return body
+
+
 async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
     more = True
     while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise BodyTooSlow("The caller went away before the request body was complete")
+        message = await _part(receive)
         yield message.get("body", b"")
         more = message.get("more_body", False)
 
 
-async def _send(reply: Reply, receive: Receive, send: Send) -> None:
+async def _part(receive: Receive) -> Message:
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        raise BodyTooSlow("The caller went away before the request body was complete")
+    return message
+
+
+async def _send(scope: Scope, reply: Reply, receive: Receive, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
-    headers.append((b"content-length", str(len(reply.body)).encode()))
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    headers.append((b"content-length", b"%d" % len(reply.body)))
+    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    if ANSWER in scope and reply.status not in UNREAD_BODY:
+        await send({**start, WHOLE: reply.body})
+        return
+    await send(start)
     if reply.status == 413:
         await send({"type": "http.response.body", "body": reply.body, "more_body": True})
         await drain(receive)

@@ -21,8 +21,10 @@ UNREAD_BODY: Final = (408, 413)
 DEPTH_LIMIT: Final = 100  # the model's deepest legal request nests a dozen; our own JSON writer stops at 254
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Reply:
+    """Not frozen: there is one for every call."""
+
     status: int
     headers: Mapping[str, str]
     body: bytes

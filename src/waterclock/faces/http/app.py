@@ -6,6 +6,7 @@ from typing import Final
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -14,7 +15,7 @@ from waterclock.domain.audit import Entry
 from waterclock.faces.http.audited import NOT_CALLS, Record, entry_of
 from waterclock.faces.http.body import Limited
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, ROUTINE, new_request_id
+from waterclock.faces.http.marks import ACTION, ANSWER, FACE, REQUEST_ID, ROUTINE, WHOLE, new_request_id
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.problems import on_http_exception, on_unexpected
 
@@ -33,33 +34,39 @@ def build_app(
     record: Record | None = None,
     body_limit: int = BODY_LIMIT,
     body_seconds: float = BODY_SECONDS,
-) -> Starlette:
+) -> "App":
     """`routes` are those of the other faces; each of them sees to its own callers. `record` keeps the audit."""
-    return Starlette(
+    others = Starlette(
         routes=[
             *(Route(path, glue, methods=["POST"]) for path in sorted(GLUE_PATHS)),
             *health.routes(),
             *routes,
         ],
-        middleware=[
-            Middleware(Observed, metrics=metrics, record=record or _keep_nothing),
-            Middleware(Limited, most=body_limit, seconds=body_seconds, spare=GLUE_PATHS),
-        ],
+        middleware=[Middleware(Limited, most=body_limit, seconds=body_seconds, spare=GLUE_PATHS)],
         exception_handlers={HTTPException: on_http_exception, Exception: on_unexpected},
     )
+    return App(glue, others, metrics, record or _keep_nothing)
 
 
-class Observed:
-    """Gives each request its id; counts it, and records it, before its answer is sent."""
+class App:
+    """Gives each request its id; counts it, and records it, before its answer is sent.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, record: Record) -> None:
-        self._app = app
+    Calls of the Glue face go to it directly: a table of routes and four layers of an app would cost as much again.
+    """
+
+    def __init__(self, glue: ASGIApp, others: Starlette, metrics: Metrics, record: Record) -> None:
+        self._glue = glue
+        self._others = others
         self._requests = metrics.requests
         self._record = record
 
+    @property
+    def routes(self) -> list[BaseRoute]:
+        return self._others.routes
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self._others(scope, receive, send)
             return
         scope[REQUEST_ID] = new_request_id()
         began, is_answered = clock.monotonic(), False
@@ -69,13 +76,17 @@ class Observed:
             if message["type"] == "http.response.start":
                 is_answered = True
                 self._observe(scope, message["status"], clock.monotonic() - began)
+                if WHOLE in message:
+                    await _send_whole(scope, message, send)
+                    return
             await send(message)
 
+        is_glue = scope["path"] in GLUE_PATHS and scope["method"] == "POST"
         try:
-            await self._app(scope, receive, observed)
-        except Exception:
-            if not is_answered:  # it is answered further out
-                self._observe(scope, 500, clock.monotonic() - began)
+            await (self._glue if is_glue else self._others)(scope, receive, observed)
+        except Exception as error:
+            if not is_answered:
+                await (await on_unexpected(Request(scope), error))(scope, receive, observed)
             raise
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
@@ -83,6 +94,15 @@ class Observed:
         self._requests[face, scope.get(ACTION, ""), status] += 1
         if face not in NOT_CALLS and not scope.get(ROUTINE):
             self._record(entry_of(scope, face=face, status=status, seconds=seconds))
+
+
+async def _send_whole(scope: Scope, message: Message, send: Send) -> None:
+    """An answer that its face gave in one piece; our own server takes it as one, others in the two they know."""
+    status, headers, body = message["status"], message["headers"], message[WHOLE]
+    answer = scope.get(ANSWER)
+    if answer is None or not answer(scope, status, headers, body):
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
 
 
 def _keep_nothing(entry: Entry) -> None:

@@ -50,7 +50,7 @@ class Anybody:
         self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
     ) -> Caller:
         found = fields(request.headers)
-        host = b"".join(found.get(b"host", ())).decode("latin-1")
+        host = found.get(b"host", b"").decode("latin-1")
         if (urlsplit(f"//{host}").hostname or "") not in LOOPBACK or b"origin" in found:
             raise Forbidden("without authentication this server answers to programs on its own host only")
         return first_admin(address=address, request_id=request_id, call_id=call_id_of(request, ""))

@@ -4,12 +4,15 @@ A head that is too large or has too many lines is answered 431, one that does no
 """
 
 import asyncio
+from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from waterclock.faces.http.joining import joining
+from waterclock.faces.http.joining import Joining
+from waterclock.faces.http.marks import ANSWER, WHOLE
 
 HEAD_BYTES: Final = 64 * 1024
 HEAD_LINES: Final = 200
@@ -29,7 +32,8 @@ class Connection(HttpToolsProtocol):
         self._head_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(joining(transport, self.loop))
+        self._joining = Joining(transport, self.loop)
+        super().connection_made(cast(asyncio.Transport, self._joining))
         self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -60,30 +64,52 @@ class Connection(HttpToolsProtocol):
         self._head_bytes = self._raw_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        self._take(url)
+        self._take(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._take(name, value)
-        super().on_header(name, value)
+        """In place of uvicorn's: it is called for every line."""
+        lowered = name.lower()
+        self.headers.append((lowered, value))
+        self._take(len(name) + len(value))
         if len(self.headers) > HEAD_LINES:
             raise self._too_large()
+        if lowered == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
 
     def on_headers_complete(self) -> None:
         self._in_head, self._in_body = False, True
         self._stop_timer()
+        self.scope[ANSWER] = self._answer  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         self._in_body = False
+        self.scope[WHOLE] = True  # type: ignore[typeddict-unknown-key]
         super().on_message_complete()
+
+    def _answer(self, scope: Scope, status: int, headers: Sequence[tuple[bytes, bytes]], body: bytes) -> bool:
+        """A whole answer in one go; False where it takes more than that, and nothing was done.
+
+        The headers are our own words, with a length: nothing is looked for in them.
+        """
+        cycle = self.cycle
+        can_be = cycle.scope is scope and cycle.keep_alive and not (cycle.response_started or cycle.disconnected)
+        if not can_be or self.flow.write_paused or self.transport.is_closing():
+            return False
+        lines = [b"%s: %s\r\n" % line for line in (*self.server_state.default_headers, *headers)]
+        self._joining.write_whole(b"".join((STATUS_LINE[status], *lines, b"\r\n", body)))
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
 
     def send_400_response(self, msg: str) -> None:
         """What uvicorn calls when the parser stops, also when it was stopped by us."""
         self._refuse(self._head_refused)
 
-    def _take(self, *parts: bytes) -> None:
-        self._head_bytes += sum(map(len, parts))
+    def _take(self, length: int) -> None:
+        self._head_bytes += length
         if self._head_bytes > HEAD_BYTES:
             raise self._too_large()
 

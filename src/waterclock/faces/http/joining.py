@@ -1,7 +1,7 @@
 """A transport on which the head of an answer waits for its body: both leave in one packet, with one system call."""
 
 import asyncio
-from typing import Any, Final, cast
+from typing import Any, Final
 
 HEAD: Final = b"HTTP/"
 
@@ -24,6 +24,11 @@ class Joining:
         else:
             self._transport.write(data)
 
+    def write_whole(self, answer: bytes) -> None:
+        """Head and body: there is nothing to wait for."""
+        self._let_go()
+        self._transport.write(answer)
+
     def write_eof(self) -> None:
         self._let_go()
         self._transport.write_eof()
@@ -39,7 +44,3 @@ class Joining:
         if self._head is not None:
             head, self._head = self._head, None
             self._transport.write(head)
-
-
-def joining(transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> asyncio.Transport:
-    return cast(asyncio.Transport, Joining(transport, loop))

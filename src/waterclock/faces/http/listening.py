@@ -22,6 +22,16 @@ def bind(host: str, port: int) -> socket.socket:
     return listening
 
 
+def address_of(listening: socket.socket, host: str) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
+
+
+def is_inherited() -> bool:
+    """Whether a parent has opened it for us."""
+    return INHERITED_FD in os.environ
+
+
 def inherited_or_bound(host: str, port: int) -> socket.socket:
     fd = os.environ.pop(INHERITED_FD, None)
     return bind(host, port) if fd is None else socket.socket(fileno=int(fd))

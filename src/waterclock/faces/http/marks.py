@@ -2,11 +2,13 @@
 
 import random
 from typing import Final
-from uuid import UUID
 
 from starlette.types import Scope
 
 from waterclock.domain.access import Caller
+
+_FREE_BITS: Final = ~(0xF << 76 | 0x3 << 62)  # of a UUID of version 4
+_VERSION_4: Final = 0x4 << 76 | 0x2 << 62
 
 REQUEST_ID: Final = "waterclock.request_id"
 FACE: Final = "waterclock.face"
@@ -15,11 +17,15 @@ CALLER: Final = "waterclock.caller"
 RESOURCE: Final = "waterclock.resource"
 ERROR: Final = "waterclock.error"
 ROUTINE: Final = "waterclock.routine"
+ANSWER: Final = "waterclock.answer"  # sends a whole answer at once, if it can
+WHOLE: Final = "waterclock.whole"  # the body has arrived: whoever reads it need not watch the clock
 
 
 def new_request_id() -> str:
     """Unlike, not unguessable: asking the kernel for each would hand the interpreter to another thread each time."""
-    return str(UUID(int=random.getrandbits(128), version=4))
+    drawn = random.getrandbits(128) & _FREE_BITS | _VERSION_4
+    text = f"{drawn:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def request_id_of(scope: Scope) -> str:

@@ -1,12 +1,12 @@
 """Numbers about this process and its cluster, in Prometheus's text form. No names of jobs or people, so few series."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from waterclock.domain.moment import SECOND
 from waterclock.domain.run import LIVE
+from waterclock.faces.http.siblings import Requests, Siblings
 from waterclock.services.cluster import Status
 from waterclock.services.standing import LIBRARY, SeenNode, Standing, by_duty
 from waterclock.stores.ops.gauges import QueueLoad, together
@@ -22,24 +22,33 @@ ONE: Final[Mapping[str, str]] = {}  # a series without labels
 
 @dataclass(slots=True)
 class Metrics:
-    """What this process has counted since it started."""
+    """What the processes on this socket have counted; the others' numbers are up to a second old."""
 
-    requests: Counter[tuple[str, str, int]] = field(default_factory=Counter)  # by face, action, status
+    siblings: Siblings = field(default_factory=Siblings)
+    requests: Requests = field(init=False)  # of this process, and of those that had its place before
+
+    def __post_init__(self) -> None:
+        self.requests = self.siblings.told_before()
+
+    def tell(self) -> None:
+        """The others."""
+        self.siblings.tell(self.requests)
 
     def text(self, status: Status | None) -> str:
         """`status`: the cluster's; None where the store does not answer."""
+        self.tell()  # who has read a number here never reads a smaller one elsewhere
         lines = [*_gauge("waterclock_store_up", "Whether the store answers.", [(ONE, float(status is not None))])]
         if status is not None:
             lines += [*_of_store(status), *_of_nodes(status), *_of_queues(status)]
         return "\n".join((*lines, *self._requests(), ""))
 
     def _requests(self) -> Iterator[str]:
-        counted = sorted(self.requests.items())
+        counted = sorted((self.requests + self.siblings.told_by_others()).items())
         samples = [
             ({"face": face, "action": action, "status": str(status)}, float(count))
             for (face, action, status), count in counted
         ]
-        return _series("waterclock_http_requests_total", "counter", "Requests answered by this process.", samples)
+        return _series("waterclock_http_requests_total", "counter", "Requests answered by this server.", samples)
 
 
 def _of_store(status: Status) -> Iterator[str]:

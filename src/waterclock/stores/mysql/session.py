@@ -43,7 +43,7 @@ class MysqlSession:
 
     # Session
 
-    async def begin(self, *, read_only: bool) -> "MysqlSession":
+    async def begin(self, *, read_only: bool, by_key: bool = False) -> "MysqlSession":
         if read_only:  # for the next transaction alone
             await self._execute("begin", Bound("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", ()))
         return self
@@ -77,6 +77,10 @@ class MysqlSession:
     async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]:
         rows, _ = await self._execute(name, bound(name, values or {}), values)
         return rows
+
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        found = await self.fetch(name, values)
+        return await self.now(), found
 
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
         rows, _ = await self._execute(name, bound(name, values or {}), values)

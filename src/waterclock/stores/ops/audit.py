@@ -1,14 +1,18 @@
 """The audit: appended to from journals, each line once; read; pruned; never changed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Final
 
 from waterclock.domain.audit import Entry, Sought
 from waterclock.domain.moment import seconds
+from waterclock.stores.alike import Alike
 from waterclock.stores.base import Row, Tx
 
 PAGE: Final = 1_000
+_COLUMNS: Final = tuple(field.name for field in fields(Entry))
+_own: Final = attrgetter(*_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +36,7 @@ async def store(tx: Tx, *, journal: str, begin: int, end: int, entries: Sequence
     if stored != begin:
         return stored
     if entries:
-        await tx.run_many("insert_audit", [_values(entry) for entry in entries])
+        await tx.run_many("insert_audit", Alike({}, _COLUMNS, list(map(_own, entries))))
     await tx.run("move_audit_journal" if row else "insert_audit_journal", {"id": journal, "stored": end})
     return end
 
@@ -65,22 +69,6 @@ async def prune_audit(tx: Tx, *, keep_seconds: float) -> int:
     if seqs:
         await tx.run("delete_audit", {"seqs": seqs})
     return len(seqs)
-
-
-def _values(entry: Entry) -> dict[str, object]:
-    return {
-        "at": entry.at,
-        "org_id": entry.org_id,
-        "user": entry.user,
-        "address": entry.address,
-        "face": entry.face,
-        "action": entry.action,
-        "resource": entry.resource,
-        "status": entry.status,
-        "error": entry.error,
-        "ms": entry.ms,
-        "request_id": entry.request_id,
-    }
 
 
 def _entry(row: Row) -> Entry:

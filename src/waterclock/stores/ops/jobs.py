@@ -10,7 +10,7 @@ from waterclock.domain.job import NO_CAP, Job, JobFacts, JobSpec
 from waterclock.domain.moment import Moment
 from waterclock.domain.quota import QuotaKind
 from waterclock.domain.trigger import TriggerState
-from waterclock.stores.base import Kind, Tx
+from waterclock.stores.base import Kind, Tx, Values, by_key
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.quotas import keep_owners_quota
 from waterclock.stores.ops.rows import dumped, job_of
@@ -38,6 +38,7 @@ class JobsByPlace:
         return self.by_place.get((org_id, namespace), {})
 
 
+@by_key
 async def create_job(
     tx: Tx,
     *,
@@ -56,22 +57,23 @@ async def create_job(
     now = await tx.now()
     (job_id,) = await tx.numbers(Kind.JOB, 1)
     name = str(job_id) if name is None else name
-    await tx.run(
-        "insert_job",
-        {
-            "id": job_id,
-            "org_id": org_id,
-            "namespace": namespace,
-            "name": name,
-            "owner": owner,
-            "kind": spec.kind,
-            "version": 1,
-            "tags": dumped(tags),
-            "created_at": now,
-            "updated_at": now,
-        },
-    )
-    await _insert_version(tx, job_id, 1, org_id, spec, definition, owner, now)
+    job = {
+        "id": job_id,
+        "org_id": org_id,
+        "namespace": namespace,
+        "name": name,
+        "owner": owner,
+        "kind": spec.kind,
+        "version": 1,
+        "tags": dumped(tags),
+        "created_at": now,
+        "updated_at": now,
+    }
+    version = _version_row(job_id, 1, org_id, spec, definition, owner, now)
+    try:
+        await tx.run_together({"insert_job": [job], "insert_job_version": [version]})
+    except AlreadyExists:  # somebody else was faster
+        raise AlreadyExists("job", name) from None
     return Job(
         id=job_id,
         org_id=org_id,
@@ -102,7 +104,7 @@ async def update_job(
     allow(await _facts(tx, job))
     spec, definition = revise(job)
     now, version = await tx.now(), job.version + 1
-    await _insert_version(tx, job.id, version, org_id, spec, definition, by, now)
+    await tx.run("insert_job_version", _version_row(job.id, version, org_id, spec, definition, by, now))
     values = {"id": job.id, "kind": spec.kind, "version": version, "updated_at": now, "was": job.version}
     await tx.run("update_job", values)
     await fill_new_slots(tx, [(job, spec)], now)
@@ -220,25 +222,15 @@ async def _facts(tx: Tx, job: Job) -> JobFacts:
     )
 
 
-async def _insert_version(
-    tx: Tx,
-    job_id: int,
-    version: int,
-    org_id: int,
-    spec: JobSpec,
-    definition: Mapping[str, object],
-    by: str,
-    now: int,
-) -> None:
-    await tx.run(
-        "insert_job_version",
-        {
-            "job_id": job_id,
-            "version": version,
-            "org_id": org_id,
-            "spec": dumped(spec),
-            "definition": dumped(definition),
-            "created_by": by,
-            "created_at": now,
-        },
-    )
+def _version_row(
+    job_id: int, version: int, org_id: int, spec: JobSpec, definition: Mapping[str, object], by: str, now: Moment
+) -> Values:
+    return {
+        "job_id": job_id,
+        "version": version,
+        "org_id": org_id,
+        "spec": dumped(spec),
+        "definition": dumped(definition),
+        "created_by": by,
+        "created_at": now,
+    }

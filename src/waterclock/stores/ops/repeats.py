@@ -28,6 +28,12 @@ async def remember(tx: Tx, answers: Mapping[str, str], now: Moment) -> Mapping[s
     return {row["digest"]: row["answer"] for row in found}
 
 
+async def answered(tx: Tx, digests: Collection[str], now: Moment) -> Mapping[str, str]:
+    """Those that stand already, of calls that nobody may be making any more."""
+    found = await tx.fetch("answers_of_calls", {"digests": sorted(digests)}) if digests else ()
+    return {row["digest"]: row["answer"] for row in found if row["created_at"] > now - KEPT}
+
+
 async def was_done(tx: Tx, digest: str) -> bool:
     """Whether an earlier copy of this call, whose answer says nothing, has done its work."""
     mine = secrets.token_hex(16)

@@ -8,8 +8,10 @@ from typing import Final
 
 from waterclock.stores.dialect import IN_LIST, MOST_KEPT, PARAMETER, POSTGRES, parameters, statement, worded
 
+CLOCK: Final = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+TIME: Final = "told_at"  # as no column of ours is called
 _PLACE: Final = re.compile(r"\$(\d+)")
-CLOCK: Final = "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint"
+STATEMENT_CLOCK: Final = "(extract(epoch FROM statement_timestamp()) * 1000000)::bigint"
 OFFSET, CHANNEL, MESSAGE = "offset", "channel", "message"  # what a free insert is given besides
 _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(
@@ -39,6 +41,13 @@ def compiled(name: str) -> Compiled:
     names = tuple(dict.fromkeys(parameters(sql)))
     places = {each: f"${number}" for number, each in enumerate(names, 1)}
     return Compiled(PARAMETER.sub(lambda match: places[match[1]], sql), names)
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def timed(name: str) -> Compiled:
+    """A query whose rows tell the time, too: as it was when they had been found and locked."""
+    query = compiled(name)
+    return Compiled(f"SELECT found.*, {CLOCK} AS {TIME} FROM ({query.sql}) AS found", query.names)  # noqa: S608 - ours
 
 
 @cache
@@ -74,7 +83,7 @@ def free_insert(first: Part, then: tuple[Part, ...]) -> Compiled:
     places = {f"{number}.{name}": "" for number, part in enumerate((first, *then)) for name in part.given}
     names = (*places, OFFSET, CHANNEL, MESSAGE)
     numbered = {name: f"${number}" for number, name in enumerate(names, 1)}
-    clock = f"{CLOCK} + {numbered[OFFSET]}::bigint"
+    clock = f"{STATEMENT_CLOCK} + {numbered[OFFSET]}::bigint"
 
     def placed(number: int, part: Part) -> dict[str, str]:
         types = dict(zip(compiled(part.name).names, part.types, strict=True))

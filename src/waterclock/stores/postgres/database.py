@@ -17,6 +17,7 @@ from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
 from waterclock.stores.postgres.places import PostgresPlaces
+from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.postgres.pool import Pool, drop
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
@@ -33,7 +34,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 CONNECTIONS: Final = 10
-SENDING: Final = 4  # for statements that are sent alone: none before the first of them
+SINGLE: Final = 4  # for statements that are sent alone: none before the first of them
 # A process paused between the parse and the execution of a statement is neither idle nor in a statement: only this
 # ends it. Servers before PostgreSQL 17 do not know it.
 TRANSACTION_SECONDS: Final = 10
@@ -54,7 +55,7 @@ _SETTINGS: Final = {
     "max_parallel_workers_per_gather": "0",
     "jit": "off",  # compiling costs more than our short statements
 }
-GENERIC: Final = {**_SETTINGS, "plan_cache_mode": "auto"}  # of statements that touch what they are given, and no table
+_KEPT: Final = {**_SETTINGS, **KEPT_PLANS}
 _HOW: Final = {
     "connection_class": PostgresConnection,
     "timeout": BORROW_SECONDS,
@@ -65,8 +66,8 @@ _HOW: Final = {
 
 
 class PostgresDatabase(ServerDatabase):
-    """Implements `Database`. One pool for operations, a small one for what is sent alone; a connection beside them for
-    numbers, one for wake-ups."""
+    """Implements `Database`. One pool for operations, a small one for what is one statement; a connection beside them
+    for numbers, one for wake-ups."""
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
@@ -74,7 +75,7 @@ class PostgresDatabase(ServerDatabase):
         self._connections = connections
         self._me = secrets.token_hex(6)
         self._pool: Pool | None = None
-        self._sending: Pool | None = None
+        self._single: Pool | None = None
         self._beside: Pool | None = None
         self._numbers = Numbers(self._draw)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
@@ -83,17 +84,17 @@ class PostgresDatabase(ServerDatabase):
         try:
             self._pool = await self._opened(Pool(self._lend, self._connections))
             self._beside = await self._opened(Pool(self._lend, 1))
-            self._sending = Pool(partial(self._lend, GENERIC), SENDING)
+            self._single = Pool(partial(self._lend, _KEPT), SINGLE)
         except DRIVER_ERRORS as problem:
             raise Unavailable(f"cannot connect to PostgreSQL: {words(problem)}") from problem
         await self._listener.open()
 
     async def close(self) -> None:
         await self._listener.close()
-        for pool in (self._pool, self._sending, self._beside):
+        for pool in (self._pool, self._single, self._beside):
             if pool is not None:
                 pool.close()
-        self._pool = self._sending = self._beside = None
+        self._pool = self._single = self._beside = None
 
     async def migrate(self) -> Sequence[str]:
         try:
@@ -110,7 +111,7 @@ class PostgresDatabase(ServerDatabase):
         return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
 
     async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
-        session = await self._lent(self._sending)
+        session = await self._lent(self._single)
         try:
             done = await work(session)
         except ConnectionLost as problem:
@@ -126,11 +127,11 @@ class PostgresDatabase(ServerDatabase):
         return done
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """One statement is a transaction of its own: two round trips less."""
+        """One statement is a transaction of its own: two round trips less. It goes by key, so its plan is kept."""
         return await self._whole(lambda: self._alone(lambda tx: operation(tx, *args, **kwargs)))
 
     async def _alone(self, work: Callable[[Tx], Awaitable[T]]) -> T:
-        session = await self._borrow()
+        session = await self._lent(self._single)
         try:
             return await work(session)
         except (ConnectionLost, asyncio.CancelledError):
@@ -167,15 +168,15 @@ class PostgresDatabase(ServerDatabase):
         has_left = not connection.is_closed() and self._places.has_left(connection)
         pool.release(connection)
         if has_left:
-            self._forget(self._pool, self._sending)
+            self._forget(self._pool, self._single)
 
     async def _suspect(self) -> None:
-        self._forget(self._pool, self._sending)
+        self._forget(self._pool, self._single)
 
     async def _move(self) -> None:
         """To another server: it may not know of numbers that were drawn elsewhere."""
         self._numbers.forget()
-        self._forget(self._pool, self._sending, self._beside)
+        self._forget(self._pool, self._single, self._beside)
 
     def _forget(self, *pools: Pool | None) -> None:
         for pool in pools:

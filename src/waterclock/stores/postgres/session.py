@@ -8,8 +8,20 @@ from waterclock.domain.moment import Moment
 from waterclock.stores.alike import Alike
 from waterclock.stores.base import NOW, Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, Part, batched, compiled, free_insert, together, varying_names
+from waterclock.stores.postgres.compiling import (
+    CLOCK,
+    TIME,
+    Compiled,
+    Part,
+    batched,
+    compiled,
+    free_insert,
+    timed,
+    together,
+    varying_names,
+)
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
+from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.postgres.pool import drop
 from waterclock.stores.server import ANSWER_SECONDS
 
@@ -18,7 +30,8 @@ T = TypeVar("T")
 CHANNEL: Final = "waterclock"
 READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED"
-CLOCK_NOW: Final = Compiled("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS now", ())
+WRITE_BY_KEY: Final = "; ".join((WRITE, *(f"SET LOCAL {name} = {value}" for name, value in KEPT_PLANS.items())))
+CLOCK_NOW: Final = Compiled(f"SELECT {CLOCK} AS now", ())
 
 # The types of a statement's parameters are the schema's: the same on every connection.
 _types: dict[str, tuple[str, ...]] = {}
@@ -47,8 +60,8 @@ class PostgresSession:
 
     # Session
 
-    async def begin(self, *, read_only: bool) -> "PostgresSession":
-        await self._execute(READ if read_only else WRITE)
+    async def begin(self, *, read_only: bool, by_key: bool = False) -> "PostgresSession":
+        await self._execute(READ if read_only else WRITE_BY_KEY if by_key else WRITE)
         return self
 
     async def commit(self) -> set[Topic]:
@@ -87,6 +100,10 @@ class PostgresSession:
     async def fetch_one(self, name: str, values: Values | None = None) -> Row | None:
         rows = await self._rows(name, compiled(name), values)
         return rows[0] if rows else None
+
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        rows = await self._rows(name, timed(name), values)
+        return (rows[0][TIME] + self._offset_us if rows else await self.now()), rows
 
     async def run(self, name: str, values: Values | None = None) -> int:
         statement = compiled(name)

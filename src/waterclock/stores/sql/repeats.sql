@@ -3,6 +3,10 @@
 INSERT INTO idempotent_calls (digest, answer, created_at) VALUES (:digest, :answer, :now)
 ON CONFLICT (digest) DO NOTHING
 
+-- name: insert_call
+-- Of a call that was hardly ever made before: where it was, its copy fails here as a whole, and is looked at closely.
+INSERT INTO idempotent_calls (digest, answer, created_at) VALUES (:digest, :answer, :now)
+
 -- name: answers_of_calls
 SELECT digest, answer, created_at FROM idempotent_calls WHERE digest IN :digests
 

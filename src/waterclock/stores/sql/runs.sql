@@ -50,11 +50,6 @@ SELECT MIN(due_at) AS due_at FROM attempts
 WHERE state = 'STARTING' AND node IS NULL AND queue IN :queues AND labels IN :labels AND role IN :roles
   AND (org_id = :org_id OR :org_id = 0) AND due_at > :after
 
--- name: asked_of_attempts
--- What attempts that nobody has claimed ask of their worker.
-SELECT id, org_id, queue, labels, role, memory_mb FROM attempts
-WHERE id IN :ids AND state = 'STARTING' AND node IS NULL AND due_at <= :now
-
 -- name: release_attempts
 -- Claimed, never handed to a runner: somebody else may have them. The fence has moved on.
 UPDATE attempts SET node = NULL, host = NULL, lease_until = NULL, updated_at = :now

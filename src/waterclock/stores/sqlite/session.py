@@ -47,6 +47,9 @@ class SqliteTx:
         sql, lists = _compiled(name)
         return cast(Row | None, self._connection.execute(sql, _bound(values, lists)).fetchone())
 
+    async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
+        return await self.now(), await self.fetch(name, values)
+
     async def run(self, name: str, values: Values | None = None) -> int:
         sql, lists = _compiled(name)
         try:
