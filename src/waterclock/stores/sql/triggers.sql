@@ -60,6 +60,18 @@ FROM triggers
 WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at <= :now
 ORDER BY next_fire_at LIMIT :limit {skip_locked}
 
+-- name: triggers_due_by
+-- The same, to look at: whoever prepares their fires holds none of them before their time.
+SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation
+FROM triggers
+WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at <= :due_at
+ORDER BY next_fire_at, id LIMIT :limit
+
+-- name: hold_due_triggers
+-- Those that are still to fire at that instant, and that nobody else holds.
+SELECT id, version FROM triggers WHERE id IN :ids AND state = 'RUNNING' AND next_fire_at = :due_at
+ORDER BY id {skip_locked}
+
 -- name: advance_trigger
 UPDATE triggers SET next_fire_at = :next_fire_at, version = version + 1 WHERE id = :id AND version = :was
 

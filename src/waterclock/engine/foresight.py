@@ -1,0 +1,155 @@
+"""Foresight: what is due next is made ready before its instant, so that at the instant it is only written and begun."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, Protocol
+
+from waterclock import clock
+from waterclock.domain.claim import Claimed, Taker
+from waterclock.domain.moment import SECOND, Moment
+from waterclock.stores.base import Database
+from waterclock.stores.ops.firing import Fired
+from waterclock.stores.ops.foreseeing import foresee, moment, numbers_ahead, several
+from waterclock.stores.ops.volley import NUMBERS_EACH, Volley, volley
+from waterclock.stores.ops.volley_firing import Changed, fire_volley
+
+LEAD_SECONDS: Final = 1.5  # before the instant: time for some thousands
+LEAST_SECONDS: Final = 0.01  # what is nearer is not worth the look
+MOST: Final = 10_000  # made ready for one instant
+SIZE: Final = 250
+LANES: Final = 3
+IN_A_ROW: Final = 4  # volleys of a lane before anybody else may have a say
+EARLY_SECONDS: Final = 0.05  # that a clock of ours may be wrong by, within the lead
+
+
+class Hands(Protocol):
+    """Workers of the same process, as far as they can make ready what they are going to be given."""
+
+    def takers(self) -> Mapping[str, Taker]: ...
+
+    async def ready(self, room: int) -> None: ...
+
+    def prepare(self, claimed: Sequence[Claimed]) -> None:
+        """As far as nothing of the user's runs for it; what is not prepared is, once it is given."""
+        ...
+
+
+Told = Callable[[Fired, float], Awaitable[None]]  # and the monotonic moment before it was sent
+
+
+class Foresight:
+    """The volleys of the next instant. No lock is held for them: whatever else happens to a trigger goes first."""
+
+    def __init__(self, database: Database, ticker: str, hands: Hands) -> None:
+        self._database = database
+        self._ticker = ticker
+        self._hands = hands
+        self._volleys: list[Volley] = []
+        self._due_at: Moment | None = None
+        self._due_in = 0.0  # by the monotonic clock
+        self._sent: Counter[str] = Counter()  # by queue: fired, perhaps, and not yet with their workers
+        self.is_firing = False
+
+    @property
+    def is_due(self) -> bool:
+        return bool(self._volleys) and clock.monotonic() >= self._due_in
+
+    @property
+    def is_left(self) -> bool:
+        return bool(self._volleys)
+
+    async def look(self, due_at: Moment | None, until_due: float) -> float:
+        """Make ready what is due next, if that is soon; how long to rest, where `until_due` seconds are left."""
+        if due_at is None or not LEAST_SECONDS < until_due:
+            return until_due
+        if until_due > LEAD_SECONDS:
+            self._volleys = []
+            return until_due - LEAD_SECONDS
+        if due_at != self._due_at or not self._volleys:
+            await self._make_ready(due_at)
+        asked_at = clock.monotonic()
+        now = await self._database.look_up(moment)
+        answered_at = clock.monotonic()
+        self._due_in = (asked_at + answered_at) / 2 + (due_at - now) / SECOND
+        return max(0.0, self._due_in - clock.monotonic())
+
+    async def _make_ready(self, due_at: Moment) -> None:
+        self._volleys, self._due_at = [], due_at
+        found = await self._database.read(foresee, ticker=self._ticker, due_at=due_at, limit=MOST)
+        takers = self._hands.takers()
+        if not found or not takers:
+            return
+        numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(found)))
+        for some in several(found, SIZE):
+            if made := volley(some, due_at, takers, numbers):
+                self._hands.prepare(made.claimed)
+                self._volleys.append(made)
+            await asyncio.sleep(0)  # others have a say, too
+        random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
+
+    async def fire(self, told: Told) -> None:
+        """In lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
+        self.is_firing = True
+        try:
+            lanes = await asyncio.gather(*(self._lane(told) for _ in range(LANES)), return_exceptions=True)
+        finally:
+            self.is_firing = False
+        for each in lanes:
+            if isinstance(each, BaseException):
+                self._volleys = []
+                raise each
+
+    async def _lane(self, told: Told) -> None:
+        for _ in range(IN_A_ROW):
+            if not self._volleys:
+                return
+            made = self._volleys.pop()
+            if await self._has_room(made):
+                await self._send(made, told)
+            else:
+                self._volleys = []
+
+    async def _has_room(self, made: Volley) -> bool:
+        """After a wait, as long as calls end, or are still to begin."""
+        waited = False
+        while not self._fits(made):
+            if waited and not self._sent.total():
+                return False
+            waited = True
+            await self._hands.ready(self._sent.total() + len(made))
+        return True
+
+    def _fits(self, made: Volley) -> bool:
+        room = {queue: taker.room - self._sent[queue] for queue, taker in self._hands.takers().items()}
+        return all(room.get(queue, 0) >= count for queue, count in made.queues.items())
+
+    async def _send(self, made: Volley, told: Told) -> None:
+        self._sent += made.queues
+        try:
+            asked_at, now = clock.monotonic(), 0
+            while now < made.due_at:
+                asked_at = clock.monotonic()
+                now = await self._database.write(fire_volley, volley=made)
+                if now < made.due_at:
+                    await asyncio.sleep((made.due_at - now) / SECOND)
+            for bundle in made.bundles:
+                bundle.created_at = now
+            await told(_fired(made, now), asked_at)
+        except Changed:
+            return
+        finally:
+            self._sent -= made.queues
+
+
+def _fired(made: Volley, now: Moment) -> Fired:
+    return Fired(
+        triggers=len(made),
+        runs=len(made.claimed),
+        next_due_at=None,
+        now=now,
+        exhausted=tuple(made.exhausted),
+        claimed=tuple(made.claimed),
+        late_us=(now - made.due_at,) * len(made),
+    )

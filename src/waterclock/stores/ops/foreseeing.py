@@ -1,0 +1,49 @@
+"""What of a program is due next, read before its time and without a lock: fires are decided and their rows made ahead.
+
+Nothing of it is sure. Whoever writes it holds the triggers first, and looks whether all is still as it was read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from waterclock.domain.job import Job
+from waterclock.domain.moment import Moment
+from waterclock.stores.base import Kind, Row, Tx
+from waterclock.stores.ops.jobs import JobsByPlace
+from waterclock.stores.ops.rows import job_to_start
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """A trigger, and the job of the same name."""
+
+    row: Row
+    job: Job
+
+
+async def foresee(tx: Tx, *, ticker: str, due_at: Moment, limit: int) -> list[Foreseen]:
+    """What fires at that instant; not what is late by then, nor what has lost its job."""
+    rows = await tx.fetch("triggers_due_by", {"ticker": ticker, "due_at": due_at, "limit": limit})
+    due = [row for row in rows if row["next_fire_at"] == due_at]
+    if not due:
+        return []
+    place = (due[0]["org_id"], due[0]["namespace"])
+    asked = {"org_id": place[0], "namespace": place[1], "names": [row["name"] for row in due]}
+    jobs = JobsByPlace.of_jobs(map(job_to_start, await tx.fetch("jobs_by_names", asked))).of(*place)
+    return [Foreseen(row, jobs[row["name"]]) for row in due if row["name"] in jobs]
+
+
+async def numbers_ahead(tx: Tx, *, count: int) -> Sequence[int]:
+    """For what is to be written later; those that are not used are a gap."""
+    return list(await tx.numbers(Kind.RUN, count))
+
+
+async def moment(tx: Tx) -> Moment:
+    """The store's clock, and nothing else."""
+    return await tx.now()
+
+
+def several(foreseen: Sequence[Foreseen], size: int) -> Iterable[Sequence[Foreseen]]:
+    """In the order of numbers: whoever holds many triggers takes them like that."""
+    ordered = sorted(foreseen, key=lambda each: each.row["id"])
+    return (ordered[first : first + size] for first in range(0, len(ordered), size))
