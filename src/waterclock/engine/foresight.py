@@ -13,7 +13,7 @@ from waterclock.stores.base import Database
 from waterclock.stores.ops.firing import Fired
 from waterclock.stores.ops.foreseeing import foresee, moment, numbers_ahead, several
 from waterclock.stores.ops.volley import NUMBERS_EACH, Volley, volley
-from waterclock.stores.ops.volley_firing import Changed, fire_volley
+from waterclock.stores.ops.volley_firing import Shot, fire_volley
 
 LEAD_SECONDS: Final = 1.5  # before the instant: time for some thousands
 LEAST_SECONDS: Final = 0.01  # what is nearer is not worth the look
@@ -62,7 +62,7 @@ class Foresight:
 
     async def look(self, due_at: Moment | None, until_due: float) -> float:
         """Make ready what is due next, if that is soon; how long to rest, where `until_due` seconds are left."""
-        if due_at is None or not LEAST_SECONDS < until_due:
+        if due_at is None or not until_due > LEAST_SECONDS:
             return until_due
         if until_due > LEAD_SECONDS:
             self._volleys = []
@@ -87,7 +87,13 @@ class Foresight:
                 self._hands.prepare(made.claimed)
                 self._volleys.append(made)
             await asyncio.sleep(0)  # others have a say, too
+        if len(self._volleys) > 1:
+            await self._rehearse()
         random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
+
+    async def _rehearse(self) -> None:
+        """A volley each, before its time: what a connection is asked for the first time takes long."""
+        await asyncio.gather(*(self._shoot(each, self._due_in) for each in self._volleys[:LANES]))
 
     async def fire(self, told: Told) -> None:
         """In lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
@@ -128,19 +134,22 @@ class Foresight:
     async def _send(self, made: Volley, told: Told) -> None:
         self._sent += made.queues
         try:
-            asked_at, now = clock.monotonic(), 0
-            while now < made.due_at:
+            asked_at = clock.monotonic()
+            shot = await self._shoot(made, asked_at)
+            while not shot.is_fired and shot.now < made.due_at:
+                await asyncio.sleep((made.due_at - shot.now) / SECOND)
                 asked_at = clock.monotonic()
-                now = await self._database.write(fire_volley, volley=made)
-                if now < made.due_at:
-                    await asyncio.sleep((made.due_at - now) / SECOND)
-            for bundle in made.bundles:
-                bundle.created_at = now
-            await told(_fired(made, now), asked_at)
-        except Changed:
-            return
+                shot = await self._shoot(made, asked_at)
+            if shot.is_fired:
+                for bundle in made.bundles:
+                    bundle.created_at = shot.now
+                await told(_fired(made, shot.now), asked_at)
         finally:
             self._sent -= made.queues
+
+    async def _shoot(self, made: Volley, at: float) -> Shot:
+        about = made.due_at + max(0, round((at - self._due_in) * SECOND))
+        return await self._database.write(fire_volley, volley=made, about=about)
 
 
 def _fired(made: Volley, now: Moment) -> Fired:

@@ -141,4 +141,3 @@ def _share(takers: Mapping[str, Taker], abreast: int) -> Mapping[str, Taker]:
     if abreast == 1:
         return takers
     return {queue: replace(taker, room=taker.room // abreast) for queue, taker in takers.items()}
-

@@ -16,10 +16,11 @@ class Alike(Sequence[Values]):
 
     @classmethod
     def of(cls, rows: Sequence[Values]) -> "Alike":
-        """Of rows that were made one by one, all with the same names."""
+        """Of rows that were made one by one, all with the same names; at least the first is each row's own."""
         columns = {name: [row[name] for row in rows] for name in rows[0]}
-        names = [name for name, column in columns.items() if column.count(column[0]) != len(column)]
-        return cls(rows[0], names, list(zip(*(columns[name] for name in names), strict=True)) or [()] * len(rows))
+        first, *others = columns
+        names = [first, *(name for name in others if columns[name].count(columns[name][0]) != len(rows))]
+        return cls(rows[0], names, list(zip(*(columns[name] for name in names), strict=True)))
 
     def sharing(self, values: Values) -> "Alike":
         """The same rows, but for these values of all of them: `values` names none that a row has of its own."""

@@ -6,10 +6,10 @@ Nothing of it is sure. Whoever writes it holds the triggers first, and looks whe
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from waterclock.domain.job import Job
+from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Row, Tx
-from waterclock.stores.ops.jobs import JobsByPlace
+from waterclock.stores.ops.jobs import JobsByPlace, tallies
 from waterclock.stores.ops.rows import job_to_start
 
 
@@ -19,18 +19,30 @@ class Foreseen:
 
     row: Row
     job: Job
+    live: int = 0  # runs of it, as the store had them
+
+    @property
+    def is_free(self) -> bool:
+        """Whether one more run of it is sure to start at once.
+
+        Its trigger alone starts it, and is of another version once it has: until then there are fewer, never more.
+        """
+        spec = self.job.spec
+        return not spec.queueing and (spec.max_concurrent == NO_CAP or self.live < spec.max_concurrent)
 
 
 async def foresee(tx: Tx, *, ticker: str, due_at: Moment, limit: int) -> list[Foreseen]:
     """What fires at that instant; not what is late by then, nor what has lost its job."""
     rows = await tx.fetch("triggers_due_by", {"ticker": ticker, "due_at": due_at, "limit": limit})
-    due = [row for row in rows if row["next_fire_at"] == due_at]
+    due = [row for row in rows if row["next_fire_at"] == due_at and row["flow_name"] is None]
     if not due:
         return []
     place = (due[0]["org_id"], due[0]["namespace"])
     asked = {"org_id": place[0], "namespace": place[1], "names": [row["name"] for row in due]}
     jobs = JobsByPlace.of_jobs(map(job_to_start, await tx.fetch("jobs_by_names", asked))).of(*place)
-    return [Foreseen(row, jobs[row["name"]]) for row in due if row["name"] in jobs]
+    found = [(row, jobs[row["name"]]) for row in due if row["name"] in jobs]
+    live = await tallies(tx, [job for row, job in found if row["version"] != 1])
+    return [Foreseen(row, job, live[job.id].live if job.id in live else 0) for row, job in found]
 
 
 async def numbers_ahead(tx: Tx, *, count: int) -> Sequence[int]:

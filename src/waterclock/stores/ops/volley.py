@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.firing import PlannedRun
-from waterclock.domain.job import NO_CAP, Job
+from waterclock.domain.job import Job
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.planning import plan_us
 from waterclock.domain.run import RunState
@@ -38,7 +38,6 @@ class Volley:
     until: Moment  # later than this, something of it is missed or due again
     triggers: Mapping[int, int]  # versions by id
     jobs: Mapping[int, int]
-    caps: Mapping[int, int]  # of jobs that have fired before: how many runs each may have at once
     rows: Mapping[str, Sequence[Values]]  # for `run_together`
     ttl_seconds: float
     bundles: Sequence[Bundle]
@@ -70,13 +69,12 @@ def volley(
     exhausted: list[Foreseen] = []
     jobs: list[Job] = []
     triggers: dict[int, int] = {}
-    caps: dict[int, int] = {}
     until: Moment | None = None
     for each in foreseen:
         row, job, taker = each.row, each.job, takers.get(each.job.spec.queue)
         misfire = misfire_of(row["misfire"])
         plan = plan_us(schedule_of(row["schedule"]), due_at, due_at, misfire)
-        if taker is None or row["flow_name"] is not None or plan.fires != (due_at,) or plan.skips:
+        if taker is None or plan.fires != (due_at,) or plan.skips or not each.is_free:
             continue
         fire_id = next(numbers)
         last = plan.next_at is None
@@ -89,8 +87,6 @@ def volley(
             exhausted.append(each)
         else:
             advanced.append({"id": row["id"], "was": row["version"], "next_fire_at": plan.next_at})
-        if row["version"] != 1 and job.spec.max_concurrent != NO_CAP:
-            caps[job.id] = job.spec.max_concurrent
         in_time = due_at + misfire.grace_us
         until = min(until or in_time, in_time, *(() if plan.next_at is None else (plan.next_at - 1,)))
     if until is None:
@@ -105,7 +101,6 @@ def volley(
         until=until,
         triggers=triggers,
         jobs={job.id: job.version for job in jobs},
-        caps=caps,
         rows={**{name: Alike.of(some) for name, some in made.items() if some}, "advance_trigger": advanced, **gone},
         ttl_seconds=next(iter(takers.values())).ttl_seconds,
         bundles=_bundles(claimed),

@@ -10,10 +10,11 @@ from typing import Any, Final, ParamSpec, TypeVar
 import asyncpg
 
 from waterclock import clock
-from waterclock.domain.errors import Unavailable
-from waterclock.stores.base import Kind, Operation, Tx
+from waterclock.domain.errors import CommitUnknown, Unavailable
+from waterclock.stores.base import Kind, Operation
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
+from waterclock.stores.postgres.at_once import INSTEAD
 from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
@@ -100,11 +101,24 @@ class PostgresDatabase(ServerDatabase):
         finally:
             connection.terminate()
 
+    async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        at_once: Callable[..., Awaitable[T]] | None = INSTEAD.get(operation)
+        if at_once is None:
+            return await super().write(operation, *args, **kwargs)
+        return await self._whole(lambda: self._committed(lambda session: at_once(session, *args, **kwargs)))
+
+    async def _committed(self, work: Callable[[PostgresSession], Awaitable[T]]) -> T:
+        """Of one statement that commits by itself: an answer that is lost may have been a yes."""
+        try:
+            return await self._alone(work)
+        except ConnectionLost as problem:
+            raise CommitUnknown(f"PostgreSQL did not answer, the outcome is unknown: {problem}") from problem
+
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less."""
         return await self._whole(lambda: self._alone(lambda tx: operation(tx, *args, **kwargs)))
 
-    async def _alone(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+    async def _alone(self, work: Callable[[PostgresSession], Awaitable[T]]) -> T:
         session = await self._borrow()
         try:
             return await work(session)

@@ -11,7 +11,15 @@ from waterclock.domain.moment import Moment
 from waterclock.stores.alike import Alike
 from waterclock.stores.base import Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, batched, compiled, together, varying_names
+from waterclock.stores.postgres.compiling import (
+    Compiled,
+    batched,
+    compiled,
+    is_insert,
+    together,
+    together_if,
+    varying_names,
+)
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.server import ANSWER_SECONDS
 
@@ -36,7 +44,7 @@ class PostgresSession:
         self._connection = connection
         self._sender = sender
         self._numbers = numbers
-        self._offset_us = offset_us
+        self.offset_us = offset_us
         self._patience = ANSWER_SECONDS - (clock.monotonic() - asked_at)
         self._topics: set[Topic] = set()
 
@@ -68,7 +76,7 @@ class PostgresSession:
     # Tx
 
     async def now(self) -> Moment:
-        return cast(int, (await self._rows("now", NOW, None))[0]["now"]) + self._offset_us
+        return cast(int, (await self._rows("now", NOW, None))[0]["now"]) + self.offset_us
 
     async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]:
         return await self._rows(name, compiled(name), values)
@@ -107,6 +115,17 @@ class PostgresSession:
         except DRIVER_ERRORS as problem:
             raise meaning(problem, " and ".join(wanted)) from problem
 
+    async def run_if(self, name: str, values: Values, batches: Mapping[str, Sequence[Values]]) -> Row:
+        """What that statement finds; as `run_together` where its table `fit` says yes. A transaction of its own."""
+        head, wanted = compiled(name), {each: rows for each, rows in batches.items() if rows}
+        try:
+            parts = [await self._batch(each, rows, many=True) for each, rows in wanted.items()]
+            sql = together_if(head, tuple(statement for statement, _ in parts))
+            given = [values[each] for each in head.names] + [value for _, row in parts for value in row]
+            return cast(Row, await self._connection.fetchrow(sql, *given, timeout=self._patience))
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name) from problem
+
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)
 
@@ -126,8 +145,9 @@ class PostgresSession:
         except DRIVER_ERRORS as problem:
             raise meaning(problem, sql) from problem
 
-    async def _batch(self, name: str, rows: Sequence[Values]) -> tuple[Compiled, list[object]]:
-        if len(rows) == 1:
+    async def _batch(self, name: str, rows: Sequence[Values], *, many: bool = False) -> tuple[Compiled, list[object]]:
+        """`many`: an insert is written as if there were more of them, for a condition can follow it then."""
+        if len(rows) == 1 and not (many and is_insert(name)):
             statement = compiled(name)
             return statement, [rows[0][each] for each in statement.names]
         columns, shared = _columns(compiled(name).names, rows)
