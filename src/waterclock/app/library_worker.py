@@ -38,7 +38,7 @@ from waterclock.stores.ops.nodes import Node as NodeRecord
 
 log: Final = logging.getLogger("waterclock.scheduler")
 
-MOST_UNWRITTEN: Final = 5_000
+MOST_UNWRITTEN: Final = 15_000  # ends: what is fired at one instant goes before them
 AGAIN_SECONDS: Final = 0.5
 
 

@@ -7,6 +7,7 @@ process that fires it. All else (what was missed, waits or is over its cap) is d
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.firing import PlannedRun
@@ -38,7 +39,8 @@ class Volley:
     until: Moment  # later than this, something of it is missed or due again
     triggers: Mapping[int, int]  # versions by id
     jobs: Mapping[int, int]
-    rows: Mapping[str, Sequence[Values]]  # for `run_together`
+    rows: Mapping[str, Sequence[Values]]  # for `run_together`, but for what goes
+    last: Sequence[bool]  # for each trigger: whether it goes with this fire, and its job with it
     ttl_seconds: float
     bundles: Sequence[Bundle]
     claimed: Sequence[Claimed]
@@ -49,8 +51,14 @@ class Volley:
         return len(self.triggers)
 
     def stamped(self, now: Moment) -> dict[str, Sequence[Values]]:
+        """What it leaves."""
         stamps = dict(zip(_STAMPED, (now, now, now + seconds(self.ttl_seconds), now), strict=True))
         return {name: _stamped(rows, stamps) for name, rows in self.rows.items()}
+
+    def gone(self) -> dict[str, list[Values]]:
+        """For `run_together`, too."""
+        of_triggers, of_jobs = ([*compress(ids, self.last)] for ids in (self.triggers, self.jobs))
+        return gone_with_jobs(of_triggers, of_jobs)
 
 
 def _stamped(rows: Sequence[Values], stamps: Values) -> Sequence[Values]:
@@ -66,7 +74,6 @@ def volley(
     fires: list[Values] = []
     new: list[NewRun] = []
     advanced: list[Values] = []
-    exhausted: list[Foreseen] = []
     jobs: list[Job] = []
     triggers: dict[int, int] = {}
     until: Moment | None = None
@@ -83,9 +90,7 @@ def volley(
         new.append(new_run(row, run, due_at, fire_id, taker, lone=True, last=last))
         jobs.append(job)
         triggers[row["id"]] = row["version"]
-        if last:
-            exhausted.append(each)
-        else:
+        if not last:
             advanced.append({"id": row["id"], "was": row["version"], "next_fire_at": plan.next_at})
         in_time = due_at + misfire.grace_us
         until = min(until or in_time, in_time, *(() if plan.next_at is None else (plan.next_at - 1,)))
@@ -94,18 +99,18 @@ def volley(
     moves = Moves()
     inserted, rows = numbered(new, numbers, due_at, moves)
     claimed = [each.claimed for each in inserted if each.claimed]
-    gone = gone_with_jobs([each.row["id"] for each in exhausted], [each.job.id for each in exhausted])
     made = {"insert_fire": fires, **rows, **moves.batch(due_at)}
     return Volley(
         due_at=due_at,
         until=until,
         triggers=triggers,
         jobs={job.id: job.version for job in jobs},
-        rows={**{name: Alike.of(some) for name, some in made.items() if some}, "advance_trigger": advanced, **gone},
+        rows={**{name: Alike.of(some) for name, some in made.items() if some}, "advance_trigger": advanced},
+        last=[run.last for run in new],
         ttl_seconds=next(iter(takers.values())).ttl_seconds,
         bundles=_bundles(claimed),
         claimed=claimed,
-        exhausted=[each.row["name"] for each in exhausted],
+        exhausted=[run.job_name for run in new if run.last],
         queues=Counter(job.spec.queue for job in jobs),
     )
 

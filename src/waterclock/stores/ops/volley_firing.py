@@ -20,7 +20,7 @@ async def fire_volley(tx: Tx, *, volley: Volley, about: Moment) -> Shot:
     now = await tx.now()
     is_fired = volley.due_at <= now <= volley.until and await _is_as_it_was(tx, volley)
     if is_fired:
-        await tx.run_together(volley.stamped(now))
+        await tx.run_together({**volley.stamped(now), **volley.gone()})
     return Shot(is_fired, now)
 
 

@@ -18,6 +18,7 @@ async def _fire_volley(session: PostgresSession, *, volley: Volley, about: Momen
             "versions": list(volley.triggers.values()),
             "job_ids": list(volley.jobs),
             "job_versions": list(volley.jobs.values()),
+            "last": volley.last,
             "due_at": volley.due_at,
             "until": volley.until,
             "count": len(volley),
