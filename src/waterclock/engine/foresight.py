@@ -1,9 +1,11 @@
 """Foresight: what is due next is made ready before its instant, so that at the instant it is only written and begun."""
 
 import asyncio
+import math
 import random
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, Protocol
 
 from waterclock import clock
@@ -11,17 +13,18 @@ from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.stores.base import Database
 from waterclock.stores.ops.firing import Fired
-from waterclock.stores.ops.foreseeing import foresee, moment, numbers_ahead, several
+from waterclock.stores.ops.foreseeing import batched, foresee, moment, numbers_ahead
 from waterclock.stores.ops.volley import NUMBERS_EACH, Volley, volley
 from waterclock.stores.ops.volley_firing import Shot, fire_volley
 
 LEAD_SECONDS: Final = 1.5  # before the instant: time for some thousands
 LEAST_SECONDS: Final = 0.01  # what is nearer is not worth the look
 MOST: Final = 10_000  # made ready for one instant
-SIZE: Final = 250
+STEP: Final = 500  # made ready before anybody else may have a say
+SIZE: Final = 250  # of a volley
 LANES: Final = 3
-IN_A_ROW: Final = 4  # volleys of a lane before anybody else may have a say
-EARLY_SECONDS: Final = 0.05  # that a clock of ours may be wrong by, within the lead
+IN_A_ROW: Final = 4  # volleys of a lane, likewise
+EARLY_SECONDS: Final = 0.1  # our idea of the store's clock is no better than this, and no worse
 
 
 class Hands(Protocol):
@@ -46,11 +49,17 @@ class Foresight:
         self._database = database
         self._ticker = ticker
         self._hands = hands
-        self._volleys: list[Volley] = []
-        self._due_at: Moment | None = None
-        self._due_in = 0.0  # by the monotonic clock
         self._sent: Counter[str] = Counter()  # by queue: fired, perhaps, and not yet with their workers
         self.is_firing = False
+        self._forget()
+
+    def _forget(self, due_at: Moment | None = None) -> None:
+        """All that is ready; the next is for that instant."""
+        self._volleys: list[Volley] = []
+        self._due_at = due_at
+        self._due_in = math.inf  # by the monotonic clock
+        self._seen = 0  # the last trigger that was read
+        self._is_whole = False
 
     @property
     def is_due(self) -> bool:
@@ -60,40 +69,49 @@ class Foresight:
     def is_left(self) -> bool:
         return bool(self._volleys)
 
-    async def look(self, due_at: Moment | None, until_due: float) -> float:
-        """Make ready what is due next, if that is soon; how long to rest, where `until_due` seconds are left."""
-        if due_at is None or not until_due > LEAST_SECONDS:
-            return until_due
+    async def look(self, due_at: Moment, until_due: float) -> float:
+        """Make ready some of what is due next, if that is soon; how long to rest, where `until_due` seconds are left.
+
+        Only the very next instant is looked at, and whatever becomes due while this goes on is fired in between.
+        """
         if until_due > LEAD_SECONDS:
-            self._volleys = []
+            self._forget()
             return until_due - LEAD_SECONDS
-        if due_at != self._due_at or not self._volleys:
+        if until_due <= LEAST_SECONDS:
+            return until_due
+        if due_at != self._due_at:
+            self._forget(due_at)
+        self._due_in = clock.monotonic() + until_due
+        if not self._is_whole:
             await self._make_ready(due_at)
-        asked_at = clock.monotonic()
-        now = await self._database.look_up(moment)
-        answered_at = clock.monotonic()
-        self._due_in = (asked_at + answered_at) / 2 + (due_at - now) / SECOND
-        return max(0.0, self._due_in - clock.monotonic())
+        return await self._seconds_left(due_at) if self._is_whole else 0.0
 
     async def _make_ready(self, due_at: Moment) -> None:
-        self._volleys, self._due_at = [], due_at
-        found = await self._database.read(foresee, ticker=self._ticker, due_at=due_at, limit=MOST)
+        foreseen = await self._database.read(foresee, ticker=self._ticker, due_at=due_at, after=self._seen, limit=STEP)
         takers = self._hands.takers()
-        if not found or not takers:
-            return
-        numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(found)))
-        for some in several(found, SIZE):
-            if made := volley(some, due_at, takers, numbers):
-                self._hands.prepare(made.claimed)
-                self._volleys.append(made)
-            await asyncio.sleep(0)  # others have a say, too
-        if len(self._volleys) > 1:
-            await self._rehearse()
-        random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
+        if foreseen and takers:
+            numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(foreseen)))
+            made = (volley(some, due_at, takers, numbers) for some in batched(foreseen, SIZE))
+            self._volleys += [each for each in made if each]
+            for each in self._volleys[-(STEP // SIZE) :]:
+                self._hands.prepare(each.claimed)
+        self._seen = foreseen[-1].row["id"] if foreseen else 0
+        self._is_whole = len(foreseen) < STEP or len(self._volleys) * SIZE >= MOST
+        if self._is_whole and len(self._volleys) > 1:
+            await self._rehearse(due_at)
+            random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
 
-    async def _rehearse(self) -> None:
-        """A volley each, before its time: what a connection is asked for the first time takes long."""
-        await asyncio.gather(*(self._shoot(each, self._due_in) for each in self._volleys[:LANES]))
+    async def _rehearse(self, due_at: Moment) -> None:
+        """A lane each, with what can never be fired: what a connection is asked for the first time takes long."""
+        never = [replace(each, until=0) for each in self._volleys[:LANES]]
+        await asyncio.gather(*(self._database.write(fire_volley, volley=each, about=due_at) for each in never))
+
+    async def _seconds_left(self, due_at: Moment) -> float:
+        """Counted from the answer: late by its way here, and never early, for then it would have to be sent again."""
+        now = await self._database.look_up(moment)
+        left = (due_at - now) / SECOND
+        self._due_in = clock.monotonic() + left
+        return left
 
     async def fire(self, told: Told) -> None:
         """In lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
@@ -104,7 +122,7 @@ class Foresight:
             self.is_firing = False
         for each in lanes:
             if isinstance(each, BaseException):
-                self._volleys = []
+                self._forget()
                 raise each
 
     async def _lane(self, told: Told) -> None:
@@ -136,8 +154,9 @@ class Foresight:
         try:
             asked_at = clock.monotonic()
             shot = await self._shoot(made, asked_at)
-            while not shot.is_fired and shot.now < made.due_at:
-                await asyncio.sleep((made.due_at - shot.now) / SECOND)
+            early = (made.due_at - shot.now) / SECOND
+            if 0 < early < EARLY_SECONDS:
+                await asyncio.sleep(early)
                 asked_at = clock.monotonic()
                 shot = await self._shoot(made, asked_at)
             if shot.is_fired:

@@ -18,7 +18,7 @@ class Foreseen:
     """A trigger, and the job of the same name."""
 
     row: Row
-    job: Job
+    job: Job | None  # None: somebody has deleted it alone
     live: int = 0  # runs of it, as the store had them
 
     @property
@@ -27,22 +27,23 @@ class Foreseen:
 
         Its trigger alone starts it, and is of another version once it has: until then there are fewer, never more.
         """
+        if self.job is None:
+            return False
         spec = self.job.spec
         return not spec.queueing and (spec.max_concurrent == NO_CAP or self.live < spec.max_concurrent)
 
 
-async def foresee(tx: Tx, *, ticker: str, due_at: Moment, limit: int) -> list[Foreseen]:
-    """What fires at that instant; not what is late by then, nor what has lost its job."""
-    rows = await tx.fetch("triggers_due_by", {"ticker": ticker, "due_at": due_at, "limit": limit})
-    due = [row for row in rows if row["next_fire_at"] == due_at and row["flow_name"] is None]
+async def foresee(tx: Tx, *, ticker: str, due_at: Moment, after: int, limit: int) -> list[Foreseen]:
+    """What fires at that instant, in the order of numbers, behind `after`; what has lost its job has no place in it."""
+    due = await tx.fetch("triggers_due_at", {"ticker": ticker, "due_at": due_at, "after": after, "limit": limit})
     if not due:
         return []
     place = (due[0]["org_id"], due[0]["namespace"])
     asked = {"org_id": place[0], "namespace": place[1], "names": [row["name"] for row in due]}
     jobs = JobsByPlace.of_jobs(map(job_to_start, await tx.fetch("jobs_by_names", asked))).of(*place)
-    found = [(row, jobs[row["name"]]) for row in due if row["name"] in jobs]
-    live = await tallies(tx, [job for row, job in found if row["version"] != 1])
-    return [Foreseen(row, job, live[job.id].live if job.id in live else 0) for row, job in found]
+    found = [(row, jobs.get(row["name"])) for row in due]
+    live = await tallies(tx, [job for row, job in found if job and row["version"] != 1])
+    return [Foreseen(row, job, live[job.id].live if job and job.id in live else 0) for row, job in found]
 
 
 async def numbers_ahead(tx: Tx, *, count: int) -> Sequence[int]:
@@ -55,7 +56,5 @@ async def moment(tx: Tx) -> Moment:
     return await tx.now()
 
 
-def several(foreseen: Sequence[Foreseen], size: int) -> Iterable[Sequence[Foreseen]]:
-    """In the order of numbers: whoever holds many triggers takes them like that."""
-    ordered = sorted(foreseen, key=lambda each: each.row["id"])
-    return (ordered[first : first + size] for first in range(0, len(ordered), size))
+def batched(foreseen: Sequence[Foreseen], size: int) -> Iterable[Sequence[Foreseen]]:
+    return (foreseen[first : first + size] for first in range(0, len(foreseen), size))

@@ -78,10 +78,11 @@ def volley(
     triggers: dict[int, int] = {}
     until: Moment | None = None
     for each in foreseen:
-        row, job, taker = each.row, each.job, takers.get(each.job.spec.queue)
+        row, job = each.row, each.job
+        taker = takers.get(job.spec.queue) if job and each.is_free else None
         misfire = misfire_of(row["misfire"])
         plan = plan_us(schedule_of(row["schedule"]), due_at, due_at, misfire)
-        if taker is None or plan.fires != (due_at,) or plan.skips or not each.is_free:
+        if job is None or taker is None or plan.fires != (due_at,) or plan.skips:
             continue
         fire_id = next(numbers)
         last = plan.next_at is None
