@@ -24,6 +24,7 @@ STEP: Final = 500  # made ready before anybody else may have a say
 SIZE: Final = 250  # of a volley
 LANES: Final = 3
 IN_A_ROW: Final = 4  # volleys of a lane, likewise
+PATIENCE: Final = 4  # waits for room that bring nothing: the calls are long
 EARLY_SECONDS: Final = 0.1  # our idea of the store's clock is no better than this, and no worse
 
 
@@ -137,11 +138,11 @@ class Foresight:
 
     async def _has_room(self, made: Volley) -> bool:
         """After a wait, as long as calls end, or are still to begin."""
-        waited = False
+        waited = 0
         while not self._fits(made):
-            if waited and not self._sent.total():
+            if waited >= PATIENCE and not self._sent.total():
                 return False
-            waited = True
+            waited += 1
             await self._hands.ready(self._sent.total() + len(made))
         return True
 
