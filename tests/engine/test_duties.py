@@ -44,7 +44,7 @@ async def test_a_tick_rests_until_the_next_due_instant(host: Host) -> None:
     await host.job("job", "good")
     await host.trigger("every second", "* * * * * ?", "job")
     rest = await host.ticker.tick()
-    assert 0 < rest <= 1
+    assert 0 <= rest <= 1  # none at all, should the instant have come meanwhile
 
 
 async def test_a_failing_run_is_tried_again_as_often_as_its_job_says(host: Host) -> None:

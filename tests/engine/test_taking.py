@@ -23,13 +23,17 @@ class Hands:
         self.database = database
         self.room = room
         self.taken_: list[Claimed] = []
+        self.prepared: list[Claimed] = []
         self.waited = 0
 
     def takers(self) -> Mapping[str, Taker]:
         taker = Taker(node=SCHEDULER.node, host=SCHEDULER.host, room=self.room, ttl_seconds=60)
         return {QUEUE: taker} if self.room else {}
 
-    async def ready(self) -> None:
+    def prepare(self, claimed: Sequence[Claimed]) -> None:
+        self.prepared += claimed
+
+    async def ready(self, room: int) -> None:
         self.waited += 1
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:

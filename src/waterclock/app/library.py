@@ -29,7 +29,6 @@ from waterclock.stores.ops.nodes import TOLERATED_SKEW_US
 
 LONG_REST_SECONDS: Final = 3600.0
 MARGIN_SECONDS: Final = 5.0
-ENOUGH: Final = 400  # room for a batch that is worth a transaction
 GLANCE_SECONDS: Final = 0.001
 GLANCES: Final = 25  # without any progress: the calls are long, and nobody waits for them
 
@@ -54,13 +53,19 @@ class LibraryTaking:
             if (room := worker.room()) > 0
         }
 
-    async def ready(self) -> None:
+    async def ready(self, room: int) -> None:
         workers = tuple(self._workers.values())
         ended, idle = sum(worker.ended() for worker in workers), 0
-        while sum(worker.room() for worker in workers) < ENOUGH and idle < GLANCES:
+        while sum(worker.room() for worker in workers) < room and idle < GLANCES:
             await asyncio.sleep(GLANCE_SECONDS)
             now = sum(worker.ended() for worker in workers)
             ended, idle = now, idle + 1 if now == ended else 0
+
+    def prepare(self, claimed: Sequence[Claimed]) -> None:
+        workers = {worker.queue: worker for worker in self._workers.values()}
+        for each in claimed:
+            if worker := workers.get(each.spec.queue):
+                worker.prepare(each)
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         left = list(claimed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import os
 import socket
@@ -14,7 +15,7 @@ from typing import Any, Final
 import waterclock
 from waterclock import clock
 from waterclock.domain.claim import Claimant, Claimed
-from waterclock.domain.errors import Unavailable
+from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.library import RULES, queue_of
 from waterclock.engine.attempt import Attempts
@@ -37,7 +38,7 @@ from waterclock.stores.ops.nodes import Node as NodeRecord
 
 log: Final = logging.getLogger("waterclock.scheduler")
 
-MOST_UNWRITTEN: Final = 5_000
+MOST_UNWRITTEN: Final = 15_000  # ends: what is fired at one instant goes before them
 AGAIN_SECONDS: Final = 0.5
 
 
@@ -91,10 +92,11 @@ class LibraryWorker:
         self.queue = queue_of(options.namespace, alias)
         claimant = Claimant(node=node_id, host=host, queues=(self.queue,))
         pace = Pace(executor.max_workers, alone=not options.shared)
+        self._preparation = CallPreparation(keeper, self._unloadable)
         self._attempts = Attempts(
             work,
             claimant,
-            CallPreparation(keeper, self._unloadable),
+            self._preparation,
             {CALLABLE: self._runner, "": self._runner},
             ttl_seconds=options.lease_seconds,
             freed=self._freed,
@@ -159,6 +161,11 @@ class LibraryWorker:
 
     def known(self) -> frozenset[int]:
         return self._attempts.known()
+
+    def prepare(self, claimed: Claimed) -> None:
+        """What may be given to it soon: the call, unless something of the user's would run to make it."""
+        with contextlib.suppress(CannotRun):  # its run will say so
+            claimed.program = self._preparation.at_once(claimed)
 
     async def launch(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         """What was taken for it as it was fired."""

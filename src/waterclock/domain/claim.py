@@ -50,6 +50,7 @@ class Claimed:
     lone: Lone | None = None  # where it is known that nothing waits for its end
     tables: tuple[LakeTable, ...] = ()  # of a query: those of its organisation
     sources: tuple[LakeSource, ...] = ()  # of a sync and a probe: those that its task names
+    program: object = None  # where it was made ready before it was claimed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

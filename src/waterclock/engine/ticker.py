@@ -9,6 +9,7 @@ from waterclock import clock
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.moment import SECOND
 from waterclock.domain.trigger import FireRules
+from waterclock.engine.foresight import Foresight
 from waterclock.engine.lateness import Lateness
 from waterclock.stores.base import Database
 from waterclock.stores.ops.firing import NO_TAKERS, Fired, fire_due
@@ -16,6 +17,7 @@ from waterclock.stores.ops.firing import NO_TAKERS, Fired, fire_due
 BATCH: Final = 1_000
 WORTH: Final = 100  # room that is worth a transaction
 LEAST: Final = 250  # fired at once where there is less
+ENOUGH: Final = 400  # room for a batch of a backlog
 ABREAST: Final = 2
 IN_A_ROW: Final = 4  # batches of a backlog before anybody else may have a say
 LONGEST_REST_SECONDS: Final = 5.0  # the safety net, should a wake-up be lost
@@ -28,8 +30,12 @@ class Taking(Protocol):
         """By queue; none where there is no room."""
         ...
 
-    async def ready(self) -> None:
-        """Wait for room, as long as some is being made: a matter of milliseconds."""
+    async def ready(self, room: int) -> None:
+        """Wait for so much of it, as long as some is being made: a matter of milliseconds."""
+        ...
+
+    def prepare(self, claimed: Sequence[Claimed]) -> None:
+        """What they may be given soon, as far as nothing of the user's runs for it."""
         ...
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None: ...
@@ -60,6 +66,7 @@ class Ticker:
         self._fired = fired
         self._taking = taking
         self._lateness = lateness
+        self._foresight = Foresight(database, ticker, taking) if taking and ticker else None
         self._unsure = False  # a fire was sent and not answered: it may have been made
         self._doubted = False
         self._abreast = 1
@@ -71,12 +78,18 @@ class Ticker:
     @property
     def in_backlog(self) -> bool:
         """More was due than one batch holds: everything that is still to be fired is late."""
-        return self._abreast > 1
+        return self._abreast > 1 or bool(self._foresight and self._foresight.is_firing)
 
     async def tick(self) -> float:
         """One batch; in a backlog several, side by side, so that nobody waits for the other's answer."""
         await self.settle()
         self._unsure = self._taking is not None
+        if self._foresight and self._foresight.is_due:
+            await self._foresight.fire(self._tell)
+            if self._foresight.is_left:
+                self._unsure = False
+                return 0.0
+        asked_at = clock.monotonic()
         lanes = await asyncio.gather(*(self._lane() for _ in range(self._abreast)), return_exceptions=True)
         for each in lanes:
             if isinstance(each, BaseException):
@@ -84,7 +97,16 @@ class Ticker:
         self._unsure = False
         done = [each for each in lanes if isinstance(each, Fired)]
         self._abreast = ABREAST if all(each.more for each in done) else 1
-        return min(rest_until_due(each) for each in done)
+        return min([await self._rest(each, asked_at) for each in done])
+
+    async def _rest(self, fired: Fired, asked_at: float) -> float:
+        """The instant is as far away as it was when the round began: what it took since is no reason to be late."""
+        if fired.next_due_at is None:
+            return LONGEST_REST_SECONDS
+        rest = (fired.next_due_at - fired.now) / SECOND - (clock.monotonic() - asked_at)
+        if self._foresight:
+            rest = await self._foresight.look(fired.next_due_at, rest)
+        return min(max(0.0, rest), LONGEST_REST_SECONDS)
 
     async def settle(self) -> None:
         """Let go of what may have been taken without an answer."""
@@ -113,28 +135,24 @@ class Ticker:
 
     async def _round(self) -> Fired:
         if self._taking and self._abreast > 1:
-            await self._taking.ready()
+            await self._taking.ready(ENOUGH)
         takers = _share(self._taking.takers(), self._abreast) if self._taking else NO_TAKERS
         limit = self._limit(takers)
         asked_at = clock.monotonic()
         fired = await self._database.write(fire_due, limit=limit, rules=self._rules, ticker=self._ticker, takers=takers)
+        await self._tell(fired, asked_at)
+        return fired
+
+    async def _tell(self, fired: Fired, asked_at: float) -> None:
         if self._lateness:
             self._lateness.note(fired.late_us, asked_at)
         if fired.claimed and self._taking:
             await self._taking.taken(fired.claimed, asked_at)
         if self._fired and fired.triggers:
             self._fired(fired)
-        return fired
 
 
 def _share(takers: Mapping[str, Taker], abreast: int) -> Mapping[str, Taker]:
     if abreast == 1:
         return takers
     return {queue: replace(taker, room=taker.room // abreast) for queue, taker in takers.items()}
-
-
-def rest_until_due(fired: Fired) -> float:
-    """Until the next instant by the database's clock; none at all while more is due."""
-    if fired.next_due_at is None:
-        return LONGEST_REST_SECONDS
-    return min(max(0.0, (fired.next_due_at - fired.now) / SECOND), LONGEST_REST_SECONDS)

@@ -14,6 +14,18 @@ class Alike(Sequence[Values]):
         self._names = names
         self._own = own
 
+    @classmethod
+    def of(cls, rows: Sequence[Values]) -> "Alike":
+        """Of rows that were made one by one, all with the same names; at least the first is each row's own."""
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        first, *others = columns
+        names = [first, *(name for name in others if columns[name].count(columns[name][0]) != len(rows))]
+        return cls(rows[0], names, list(zip(*(columns[name] for name in names), strict=True)))
+
+    def sharing(self, values: Values) -> "Alike":
+        """The same rows, but for these values of all of them: `values` names none that a row has of its own."""
+        return Alike({**self.shared, **values}, self._names, self._own)
+
     def __len__(self) -> int:
         return len(self._own)
 

@@ -66,6 +66,8 @@ class CallPreparation:
 
     def at_once(self, claimed: Claimed) -> Program | None:
         """None for what is yet to be imported, or cannot be loaded: `prepare`, which is asked next, is asked once."""
+        if claimed.program is not None:
+            return cast(Program, claimed.program)
         try:
             return cast(Program, self._calls.call_of(claimed)) if self._calls.is_at_hand(claimed) else None
         except Unloadable:

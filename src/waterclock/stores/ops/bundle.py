@@ -31,6 +31,7 @@ class Bundle:
     """The calls of one queue that one node has taken in one round."""
 
     id: int  # its first run's
+    created_at: Moment  # when what is in it was fired
     calls: int = 0  # that have no rows of their own yet
     is_submitted: bool = False  # nobody has fired them: what they run is kept in the bundle alone
 
@@ -42,7 +43,6 @@ class Call:
     run_id: int
     attempt_id: int
     wire_id: str
-    created_at: Moment
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ def may_be_bundled(run: NewRun) -> bool:
 
 def add(bundle: Bundle, run: NewRun, run_id: int, claimed: Claimed) -> Call:
     attempt = claimed.attempt
-    call = Call(bundle, run, run_id, attempt.id, attempt.wire_id, attempt.created_at)
+    call = Call(bundle, run, run_id, attempt.id, attempt.wire_id)
     bundle.calls += 1
     if lone := claimed.lone:
         claimed.lone = Bundled(lone.org_id, lone.run_id, lone.run_at, lone.job_id, lone.job_version, call)
@@ -79,8 +79,8 @@ def bundle_row(calls: Sequence[Call]) -> Values:
         "namespace": first.run.namespace,
         "node": taker.node,
         "host": taker.host,
-        "lease_until": first.created_at + seconds(taker.ttl_seconds),
-        "created_at": first.created_at,
+        "lease_until": first.bundle.created_at + seconds(taker.ttl_seconds),
+        "created_at": first.bundle.created_at,
         "calls": dumped({"org_id": first.run.org_id, "calls": lines}),
     }
 
@@ -151,8 +151,8 @@ def call_of(run: Lone | None) -> Call | None:
 def rows_of(calls: Iterable[Call]) -> Iterable[tuple[dict[str, object], dict[str, object]]]:
     for call in calls:
         settled = settled_row(cast(Job, call.run.job).spec, None)
-        run = run_row(call.run, call.run_id, call.wire_id, settled, call.created_at)
-        yield run, attempt_row(call.run, run, call.attempt_id, call.created_at)
+        run = run_row(call.run, call.run_id, call.wire_id, settled, call.bundle.created_at)
+        yield run, attempt_row(call.run, run, call.attempt_id, call.bundle.created_at)
 
 
 async def read(tx: Tx, row: Row) -> list[Call]:
@@ -163,7 +163,7 @@ async def read(tx: Tx, row: Row) -> list[Call]:
     jobs = {(job_id, version) for _, _, _, job_id, version, *_ in found["calls"]}
     asked = {"job_ids": sorted({job_id for job_id, _ in jobs}), "versions": sorted({version for _, version in jobs})}
     versions = {(each["job_id"], each["version"]): each for each in await tx.fetch("versions_of_jobs", asked)}
-    taker, bundle = _taker(row), Bundle(row["id"], len(found["calls"]))
+    taker, bundle = _taker(row), Bundle(row["id"], row["created_at"], len(found["calls"]))
     return [
         _call(bundle, row, found["org_id"], taker, versions[each[3], each[4]], each)
         for each in found["calls"]
@@ -173,7 +173,7 @@ async def read(tx: Tx, row: Row) -> list[Call]:
 
 def _submitted(row: Row, found: Mapping[str, Any]) -> list[Call]:
     specs = [spec_of(dumped(each)) for each in found["specs"]]
-    taker, bundle = _taker(row), Bundle(row["id"], len(found["submitted"]), is_submitted=True)
+    taker, bundle = _taker(row), Bundle(row["id"], row["created_at"], len(found["submitted"]), is_submitted=True)
     return [
         Call(
             bundle,
@@ -181,7 +181,6 @@ def _submitted(row: Row, found: Mapping[str, Any]) -> list[Call]:
             run_id,
             attempt_id,
             wire_id,
-            row["created_at"],
         )
         for run_id, attempt_id, wire_id, job_id, name, place in found["submitted"]
     ]
@@ -218,4 +217,4 @@ def _call(bundle: Bundle, row: Row, org_id: int, taker: Taker, version: Row, lin
         last=True,
         **cast(dict[str, str], named),  # type: ignore[arg-type]
     )
-    return Call(bundle, run, cast(int, run_id), cast(int, attempt_id), str(wire_id), row["created_at"])
+    return Call(bundle, run, cast(int, run_id), cast(int, attempt_id), str(wire_id))

@@ -78,13 +78,13 @@ def _rows(calls: Sequence[Ended], now: Moment) -> tuple[Alike, Alike]:
 
 def _run_values(call: Call) -> tuple[object, ...]:
     job = cast(Job, call.run.job)
-    return (call.run_id, call.wire_id, call.created_at, job.id, job.version, *kept(call.run))
+    return (call.run_id, call.wire_id, call.bundle.created_at, job.id, job.version, *kept(call.run))
 
 
 def _attempt_values(call: Call, outcome: Outcome) -> tuple[object, ...]:
     run_at, job = call.run.run_at, cast(Job, call.run.job)
     output = storable(outcome.output)
-    return (call.attempt_id, call.run_id, call.wire_id, call.created_at, run_at, run_at, job.id, output)
+    return (call.attempt_id, call.run_id, call.wire_id, call.bundle.created_at, run_at, run_at, job.id, output)
 
 
 def _joined(groups: Sequence[Alike]) -> Sequence[Values]:

@@ -1,7 +1,7 @@
 """New rows for runs and their first attempts: many at once, in one statement."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,10 +46,17 @@ async def insert_runs_with_moves(
 async def _numbered(
     tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves
 ) -> tuple[list[Inserted], dict[str, list[Values]]]:
-    """The runs and their rows."""
     if not new:
         return [], {}
-    numbers = iter(await tx.numbers(Kind.RUN, 2 * len(new)))
+    if any(run.state is RunState.STARTING and run.taker is None for run in new):
+        tx.wake(Topic.ATTEMPTS)
+    return numbered(new, iter(await tx.numbers(Kind.RUN, 2 * len(new))), now, moves)
+
+
+def numbered(
+    new: Sequence[NewRun], numbers: Iterator[int], now: Moment, moves: Moves
+) -> tuple[list[Inserted], dict[str, list[Values]]]:
+    """The runs and their rows; two numbers each."""
     entropy = secrets.token_bytes(26 * len(new))
     inserted: list[Inserted] = []
     settled: dict[tuple[int, int], Values] = {}
@@ -65,7 +72,7 @@ async def _numbered(
         )
         if claimed and may_be_bundled(run):
             calls = bundled.setdefault(claimed.spec.queue, [])
-            calls.append(add(calls[0].bundle if calls else Bundle(run_id), run, run_id, claimed))
+            calls.append(add(calls[0].bundle if calls else Bundle(run_id, now), run, run_id, claimed))
             continue
         spec = run.job.spec if run.job else None
         key = (id(spec), id(run.probing))  # both live as long as this call
@@ -75,8 +82,6 @@ async def _numbered(
         if run.state is not RunState.SKIPPED:
             attempts.append(attempt_row(run, runs[-1], attempt_id, now))
             moves.add(run.org_id, attempt_id, None, run.state, run.message)
-    if any(run.state is RunState.STARTING and run.taker is None for run in new):
-        tx.wake(Topic.ATTEMPTS)
     started = [run.job for run in new if run.job and run.state in LIVE and not run.last]
     bundles = [bundle_row(calls) for calls in bundled.values()]
     return inserted, {"insert_run": runs, "insert_attempt": attempts, "insert_bundle": bundles, **raised(started)}

@@ -53,7 +53,7 @@ def _pieces(entropy: bytes) -> list[bytes]:
 
 
 def _taken(part: Sequence[tuple[NewRun, int, int, str]], now: Moment) -> list[Claimed]:
-    bundle = Bundle(part[0][1], is_submitted=True)
+    bundle = Bundle(part[0][1], now, is_submitted=True)
     taken: list[Claimed] = []
     for run, run_id, attempt_id, wire_id in part:
         claimed = claimed_run(run, run_id, attempt_id, wire_id, now)

@@ -102,6 +102,20 @@ def free_insert(first: Part, then: tuple[Part, ...]) -> Compiled:
     return Compiled(f"WITH one AS (SELECT 1), free AS ({head} RETURNING 1), {parts} {told}", names)
 
 
+@cache
+def together_if(head: Compiled, parts: tuple[Compiled, ...]) -> str:
+    """One statement: what `head` finds, and all of the parts, where its table `fit` says yes."""
+    known, _, found = head.sql.rpartition("\nSELECT ")
+    before = len(head.names)
+    shifted = (_shifted(part.sql, before + sum(len(each.names) for each in parts[:n])) for n, part in enumerate(parts))
+    named = "".join(f",\npart_{number} AS ({_if_fit(sql)})" for number, sql in enumerate(shifted))
+    return f"{known}{named}\nSELECT {found}"
+
+
+def _if_fit(sql: str) -> str:
+    return f"{sql} {'AND' if ' WHERE ' in sql else 'WHERE'} (SELECT yes FROM fit)"  # noqa: S608 - our own text
+
+
 def _shifted(sql: str, by: int) -> str:
     return _PLACE.sub(lambda match: f"${int(match[1]) + by}", sql)
 
@@ -128,6 +142,11 @@ def _guarded(where: str) -> str:
     keys = [part for part in parts if part.startswith(_KEYS)]
     guards = [part for part in parts if not part.startswith(_KEYS)]
     return " AND ".join([*keys, *([f"CASE WHEN {' AND '.join(guards)} THEN TRUE END"] if guards else [])])
+
+
+@cache
+def is_insert(name: str) -> bool:
+    return _INSERT.fullmatch(worded(POSTGRES, statement(POSTGRES.name, name))) is not None
 
 
 @cache

@@ -13,6 +13,7 @@ from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.stores.base import Kind, Operation, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
+from waterclock.stores.postgres.at_once import INSTEAD
 from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
@@ -106,11 +107,17 @@ class PostgresDatabase(ServerDatabase):
         finally:
             connection.terminate()
 
+    async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        at_once: Callable[..., Awaitable[T]] | None = INSTEAD.get(operation)
+        if at_once is None:
+            return await super().write(operation, *args, **kwargs)
+        return await self._whole(lambda: self._sent(lambda session: at_once(session, *args, **kwargs)))
+
     async def send(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own; where its answer is lost, so is whether it was done."""
         return await self._whole(lambda: self._sent(lambda tx: operation(tx, *args, **kwargs)))
 
-    async def _sent(self, work: Callable[[Tx], Awaitable[T]]) -> T:
+    async def _sent(self, work: Callable[[PostgresSession], Awaitable[T]]) -> T:
         session = await self._lent(self._single)
         try:
             done = await work(session)

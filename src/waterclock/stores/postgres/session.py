@@ -16,8 +16,10 @@ from waterclock.stores.postgres.compiling import (
     batched,
     compiled,
     free_insert,
+    is_insert,
     timed,
     together,
+    together_if,
     varying_names,
 )
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
@@ -54,7 +56,7 @@ class PostgresSession:
         self._give_back = give_back
         self._sender = sender
         self._numbers = numbers
-        self._offset_us = offset_us
+        self.offset_us = offset_us
         self._patience = ANSWER_SECONDS - (clock.monotonic() - asked_at)
         self._topics: set[Topic] = set()
 
@@ -92,7 +94,7 @@ class PostgresSession:
     # Tx
 
     async def now(self) -> Moment:
-        return cast(int, (await self._rows("now", CLOCK_NOW, None))[0]["now"]) + self._offset_us
+        return cast(int, (await self._rows("now", CLOCK_NOW, None))[0]["now"]) + self.offset_us
 
     async def fetch(self, name: str, values: Values | None = None) -> Sequence[Row]:
         return await self._rows(name, compiled(name), values)
@@ -103,7 +105,7 @@ class PostgresSession:
 
     async def fetch_at(self, name: str, values: Values) -> tuple[Moment, Sequence[Row]]:
         rows = await self._rows(name, timed(name), values)
-        return (rows[0][TIME] + self._offset_us if rows else await self.now()), rows
+        return (rows[0][TIME] + self.offset_us if rows else await self.now()), rows
 
     async def run(self, name: str, values: Values | None = None) -> int:
         statement = compiled(name)
@@ -137,7 +139,7 @@ class PostgresSession:
 
     async def stamped(self, name: str, values: Values) -> Moment:
         """One trip: the statement itself looks at the clock, and says when it was."""
-        rows = await self._rows(name, compiled(name), {**values, "offset_us": self._offset_us})
+        rows = await self._rows(name, compiled(name), {**values, "offset_us": self.offset_us})
         return cast(int, rows[0]["now"])
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
@@ -152,11 +154,22 @@ class PostgresSession:
         message = self._message() if self._topics else ""
         try:
             found = await self._connection.fetch(
-                statement.sql, *given, self._offset_us, CHANNEL, message, timeout=self._patience
+                statement.sql, *given, self.offset_us, CHANNEL, message, timeout=self._patience
             )
         except DRIVER_ERRORS as problem:
             raise meaning(problem, name, values) from problem
         return bool(found)
+
+    async def run_if(self, name: str, values: Values, batches: Mapping[str, Sequence[Values]]) -> Row:
+        """What that statement finds; as `run_together` where its table `fit` says yes. A transaction of its own."""
+        head, wanted = compiled(name), {each: rows for each, rows in batches.items() if rows}
+        try:
+            parts = [await self._batch(each, rows, many=True) for each, rows in wanted.items()]
+            sql = together_if(head, tuple(statement for statement, _ in parts))
+            given = [values[each] for each in head.names] + [value for _, row in parts for value in row]
+            return cast(Row, await self._connection.fetchrow(sql, *given, timeout=self._patience))
+        except DRIVER_ERRORS as problem:
+            raise meaning(problem, name) from problem
 
     async def numbers(self, kind: Kind, count: int) -> Iterable[int]:
         return await self._numbers.take(kind, count)
@@ -177,8 +190,9 @@ class PostgresSession:
         except DRIVER_ERRORS as problem:
             raise meaning(problem, sql) from problem
 
-    async def _batch(self, name: str, rows: Sequence[Values]) -> tuple[Compiled, list[object]]:
-        if len(rows) == 1:
+    async def _batch(self, name: str, rows: Sequence[Values], *, many: bool = False) -> tuple[Compiled, list[object]]:
+        """`many`: an insert is written as if there were more of them, for a condition can follow it then."""
+        if len(rows) == 1 and not (many and is_insert(name)):
             statement = compiled(name)
             return statement, [rows[0][each] for each in statement.names]
         columns, shared = _columns(compiled(name).names, rows)

@@ -50,6 +50,9 @@ WHERE a.trigger_id IN :trigger_ids AND a.target = 'job'
 -- Whoever counts a job's runs holds its row; always in the order of ids, so that nobody waits in a circle.
 SELECT id, version FROM jobs WHERE id IN :ids ORDER BY id {lock}
 
+-- name: versions_now
+SELECT id, version FROM jobs WHERE id IN :ids
+
 -- name: hold_jobs_by_names
 -- Found and locked in one go. A job that was changed while we waited for it may be missing: look again.
 SELECT j.*, v.spec, v.definition FROM jobs j JOIN job_versions v ON v.job_id = j.id AND v.version = j.version
