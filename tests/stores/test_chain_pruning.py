@@ -11,9 +11,9 @@ from waterclock.domain.gate import Verdict
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Database
 from waterclock.stores.dialect import statements
-from waterclock.stores.ops import chain_pruning, nodes
+from waterclock.stores.ops import chain_pruning, pruning
 from waterclock.stores.ops.chain_pruning import prune_chain_runs
-from waterclock.stores.ops.nodes import Pruned
+from waterclock.stores.ops.pruning import Pruned
 
 DAY: Final = 86_400
 NOTHING: Final = Pruned(runs=0, log_paths=())
@@ -127,8 +127,8 @@ async def test_the_general_pruning_leaves_chains_alone(chaining: Chaining) -> No
     await chaining.start()
     await chaining.run_one()
     chaining.pass_time(100 * DAY)
-    assert (await chaining.database.write(nodes.prune_runs, keep_seconds=90 * DAY)).runs == 1
-    assert await chaining.database.write(nodes.prune_flow_runs, keep_seconds=90 * DAY) == 0
+    assert (await chaining.database.write(pruning.prune_runs, keep_seconds=90 * DAY)).runs == 1
+    assert await chaining.database.write(pruning.prune_flow_runs, keep_seconds=90 * DAY) == 0
     assert await chaining.nodes(run_id) == {"s1": RunState.SUCCEEDED}
 
 

@@ -8,7 +8,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
-from waterclock.stores.base import Operation, Topic, Tx
+from waterclock.stores.base import Operation, Partitions, Topic, Tx
 from waterclock.stores.wakeups import Listeners
 
 T = TypeVar("T")
@@ -65,6 +65,10 @@ class ServerDatabase(ABC):
         self.name = name
         self.offset_us = 0
         self._listeners = Listeners()
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return None
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return await self._whole(lambda: self._once(lambda tx: operation(tx, *args, **kwargs), read_only=False))

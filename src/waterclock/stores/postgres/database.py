@@ -11,12 +11,13 @@ import asyncpg
 
 from waterclock import clock
 from waterclock.domain.errors import Unavailable
-from waterclock.stores.base import Kind, Operation, Tx
+from waterclock.stores.base import Kind, Operation, Partitions, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
 from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
+from waterclock.stores.postgres.partitions import PostgresPartitions
 from waterclock.stores.postgres.places import PostgresPlaces
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.server import (
@@ -73,6 +74,7 @@ class PostgresDatabase(ServerDatabase):
         self._pool: asyncpg.Pool | None = None
         self._beside: asyncpg.Pool | None = None
         self._numbers = Numbers(self._draw)
+        self._partitions = PostgresPartitions(self._connect, lambda: self.offset_us)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
 
     async def open(self) -> None:
@@ -99,6 +101,10 @@ class PostgresDatabase(ServerDatabase):
             return await migrating.migrate(connection)
         finally:
             connection.terminate()
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return self._partitions
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less."""
