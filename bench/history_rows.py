@@ -1,4 +1,4 @@
-"""Years of finished runs in a PostgreSQL store, made on the server: in partitions over the retention, with all indexes."""
+"""Finished runs of a whole retention in a PostgreSQL store, made on the server, with all indexes."""
 
 import time
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ FIRES: Final = """INSERT INTO {table} (id, org_id, trigger_id, trigger_name, gen
   last_at, instants, created_at)
 SELECT {number}, 1, {first_job} + n % {jobs}, 'job-' || n % {jobs}, 1, {at}, 'FIRED', {at}, {at}, 1, {at} + 4000
 FROM generate_series({first}::bigint, {last}::bigint) n"""
-RUNS: Final = """INSERT INTO {table} (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind, owner,
-  requested_by, fire_id, action_no, has_next, trigger_id, trigger_name, state, queue, labels, role, arguments, settings,
+RUNS: Final = """INSERT INTO {table} (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind,
+  owner, requested_by, fire_id, action_no, has_next, trigger_id, trigger_name, state, queue, labels, role, arguments, settings,
   attempts, retries, retry_delay_us, retry_doubles, created_at, started_at, ended_at, updated_at)
 SELECT {number} + 1, {at}, 1, 'history', {wire_id}, {first_job} + n % {jobs}, 'job-' || n % {jobs}, 1, 'callable',
   'history', 'history', {number}, 0, 0, {first_job} + n % {jobs}, 'job-' || n % {jobs},
@@ -43,7 +43,7 @@ async def fill(url: str, runs: int) -> float:
     connection = await asyncpg.connect(url)
     try:
         await connection.execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'")
-        await connection.execute(f"UPDATE counters SET value = {BETWEEN * (runs + 1)} WHERE kind = 'run'")  # noqa: S608
+        await connection.execute(f"UPDATE counters SET value = {BETWEEN * (runs + 1)} WHERE kind = 'run'")
         partitions = list(_partitions(await tables.partitions(connection)))
         for number, partition in enumerate(partitions):
             first, last = runs * number // len(partitions) + 1, runs * (number + 1) // len(partitions)

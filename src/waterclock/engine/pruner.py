@@ -1,7 +1,7 @@
 """The pruner: throws away what ended long ago, with its logs, and old rows of the audit.
 
-Whole partitions, where the database has some; what is left, and everything elsewhere, a page at a time. Chains' runs are
-kept as long as the tag of their chain says.
+Whole partitions, where the database has some; what is left, and everything elsewhere, a page at a time. Chains' runs
+are kept as long as the tag of their chain says.
 """
 
 import asyncio

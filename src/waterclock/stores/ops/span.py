@@ -13,6 +13,12 @@ LAST: Final = 2**62  # later than all
 ALL: Final = {"first_at": -LAST, "last_at": LAST}
 
 
+def span_of(moments: Iterable[Moment | None]) -> dict[str, Moment]:
+    """The same; all times, where one is not known."""
+    known = tuple(moments)
+    return ALL if not known or None in known else span(at for at in known if at is not None)
+
+
 def span(moments: Iterable[Moment]) -> dict[str, Moment]:
     """`first_at` and `last_at` for these; there must be some."""
     known = tuple(moments)

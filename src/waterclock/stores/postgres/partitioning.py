@@ -8,6 +8,7 @@ migration. A crash before leaves a table that refuses rows of a far day, and the
 import asyncio
 import re
 from collections.abc import Iterator
+from importlib import resources
 from typing import Any, Final
 
 import asyncpg
@@ -54,7 +55,9 @@ async def _prepare(connection: Any, table: str, key: str) -> None:
         rule = f"ADD CONSTRAINT {_check_of(table)} CHECK ({key} < {end}) NOT VALID"
         await _briefly(connection, f"ALTER TABLE {table} {rule}")
     if not (found and found["convalidated"]):
-        await connection.execute(f"ALTER TABLE {table} VALIDATE CONSTRAINT {_check_of(table)}", timeout=PATIENCE_SECONDS)
+        await connection.execute(
+            f"ALTER TABLE {table} VALIDATE CONSTRAINT {_check_of(table)}", timeout=PATIENCE_SECONDS
+        )
 
 
 async def hold(connection: Any) -> None:
@@ -73,6 +76,7 @@ async def partition(connection: Any) -> None:
             await connection.execute(statement)
     while await make_next(connection, now, DAYS):
         pass
+    await connection.execute(resources.files(__package__).joinpath("functions.sql").read_text(encoding="utf-8"))
 
 
 async def _end(connection: Any, now: Moment) -> Moment | None:
@@ -112,20 +116,19 @@ def _first(table: str, end: Moment | None) -> Iterator[str]:
 
 
 async def _briefly(connection: Any, statement: str) -> None:
-    for tries in range(LOCK_TRIES):
+    """Others wait behind whoever waits for a lock: we wait a moment, and let them pass before we ask again."""
+    for left in reversed(range(LOCK_TRIES)):
         try:
             async with connection.transaction():
                 await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_MS}ms'")
-                return await _locked(connection, statement)
+                await connection.execute(statement)
+                await connection.execute("SET LOCAL lock_timeout = 0")  # the end of a savepoint would leave it
         except (asyncpg.LockNotAvailableError, asyncpg.DeadlockDetectedError):
-            if tries == LOCK_TRIES - 1:
+            if not left:
                 raise
-        await asyncio.sleep(PAUSE_SECONDS)
-
-
-async def _locked(connection: Any, statement: str) -> None:
-    await connection.execute(statement)
-    await connection.execute("SET LOCAL lock_timeout = 0")  # a savepoint's end would not
+            await asyncio.sleep(PAUSE_SECONDS)
+        else:
+            return
 
 
 def _check_of(table: str) -> str:
