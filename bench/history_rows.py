@@ -20,8 +20,8 @@ FIRES: Final = """INSERT INTO {table} (id, org_id, trigger_id, trigger_name, gen
 SELECT {number}, 1, {first_job} + n % {jobs}, 'job-' || n % {jobs}, 1, {at}, 'FIRED', {at}, {at}, 1, {at} + 4000
 FROM generate_series({first}::bigint, {last}::bigint) n"""
 RUNS: Final = """INSERT INTO {table} (id, run_at, org_id, namespace, wire_id, job_id, job_name, job_version, kind,
-  owner, requested_by, fire_id, action_no, has_next, trigger_id, trigger_name, state, queue, labels, role, arguments, settings,
-  attempts, retries, retry_delay_us, retry_doubles, created_at, started_at, ended_at, updated_at)
+  owner, requested_by, fire_id, action_no, has_next, trigger_id, trigger_name, state, queue, labels, role, arguments,
+  settings, attempts, retries, retry_delay_us, retry_doubles, created_at, started_at, ended_at, updated_at)
 SELECT {number} + 1, {at}, 1, 'history', {wire_id}, {first_job} + n % {jobs}, 'job-' || n % {jobs}, 1, 'callable',
   'history', 'history', {number}, 0, 0, {first_job} + n % {jobs}, 'job-' || n % {jobs},
   CASE WHEN n % 50 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END, 'history', '', '', '{{}}', '{{}}', 1, 0, 0, 0, {at} + 4000,

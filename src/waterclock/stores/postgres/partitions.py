@@ -58,11 +58,17 @@ class PostgresPartitions:
 
     async def may_go(self, partition: Partition, *, before: Moment) -> bool:
         async with self._connection("what stays") as connection:
-            return len(await _staying(connection, partition, before)) <= MOST_KEPT
+            try:
+                return len(await _staying(connection, partition, before)) <= MOST_KEPT
+            except asyncpg.UndefinedTableError:  # somebody else has dropped it
+                return False
 
     async def logs(self, partition: Partition, *, before: Moment, after: int) -> LogPage:
         async with self._connection("logs of a partition") as connection:
-            rows = await connection.fetch(tables.logs(partition), before, after, PAGE)
+            try:
+                rows = await connection.fetch(tables.logs(partition), before, after, PAGE)
+            except asyncpg.UndefinedTableError:
+                rows = []
         return LogPage(paths=[row["log_path"] for row in rows], after=rows[-1]["id"] if rows else after)
 
     async def drop(self, partition: Partition, *, before: Moment) -> bool:
