@@ -80,7 +80,7 @@ SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigge
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
   r.probe_until
 FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.wire_id IN :wire_ids AND a.run_at BETWEEN :first_at AND :last_at
+WHERE a.wire_id IN :wire_ids AND a.run_at BETWEEN :first_at AND :last_at AND r.run_at BETWEEN :first_at AND :last_at
 
 -- name: whole_attempts_of_job
 -- Newest first; the page goes on below (before_at, before_id). The page is cut before anything is joined to it.
@@ -119,7 +119,7 @@ WITH a AS {materialized} (SELECT run_id, run_at FROM attempts
   WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at)
 SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id, r.flow_run_id,
   r.org_id, r.namespace, CASE WHEN r.trigger_id IS NOT NULL AND r.flow_run_id IS NULL THEN r.job_name END AS watched
-FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at AND r.run_at BETWEEN :first_at AND :last_at
 
 -- name: job_ids_of_attempts
 SELECT DISTINCT job_id FROM attempts

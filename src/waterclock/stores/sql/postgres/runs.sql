@@ -5,4 +5,5 @@ SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigge
   r.probe_until
 FROM unnest(CAST(:ids AS BIGINT[])) i, LATERAL (SELECT * FROM attempts WHERE id = i
     AND run_at BETWEEN :first_at AND :last_at OFFSET 0) a,
-  LATERAL (SELECT * FROM runs WHERE id = a.run_id AND run_at = a.run_at OFFSET 0) r
+  LATERAL (SELECT * FROM runs WHERE id = a.run_id AND run_at = a.run_at
+    AND run_at BETWEEN :first_at AND :last_at OFFSET 0) r
