@@ -19,9 +19,10 @@ from waterclock.engine.pruner import REST_SECONDS, Pruner
 from waterclock.engine.retention import width_days
 from waterclock.stores import Database, database_from_url, migrations
 from waterclock.stores.base import Partitions
+from waterclock.stores.dialect import POSTGRES
 from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.reading import get_attempt
-from waterclock.stores.postgres import migrating, partition_tables, partitioning, partitions
+from waterclock.stores.postgres import partition_tables, partitioning, partitions
 
 DAY = 86_400 * SECOND
 KEEP = 90
@@ -313,4 +314,4 @@ async def test_a_check_that_a_crash_left_long_ago_is_made_anew(
 
 
 def test_the_step_is_known_by_its_name() -> None:
-    assert [step.name for step in migrations.migrations(migrating.POSTGRES)][7] == partitioning.STEP
+    assert [step.version for step in migrations.migrations(POSTGRES) if step.name == partitioning.STEP] == [8]
