@@ -63,8 +63,10 @@ def test_what_an_insert_does_about_a_conflict_stands_behind_the_rows() -> None:
 
 
 def test_a_list_is_written_out_for_mysql_and_an_empty_one_matches_nothing() -> None:
-    assert mysql.bound("delete_runs", {"ids": [1, 2]}) == mysql.Bound("DELETE FROM runs WHERE id IN (1,2)", ())
-    assert mysql.bound("delete_runs", {"ids": []}).sql.endswith("IN (NULL)")
+    assert mysql.bound("delete_flow_runs", {"ids": [1, 2]}) == mysql.Bound(
+        "DELETE FROM flow_runs WHERE id IN (1,2)", ()
+    )
+    assert mysql.bound("delete_flow_runs", {"ids": []}).sql.endswith("IN (NULL)")
     named = mysql.bound("triggers_by_names", {"org_id": 1, "namespace": "n", "names": ["a'", "b"]})
     assert named.sql.endswith("name IN (%s,%s)")
     assert named.values == (1, "n", "a'", "b")

@@ -11,7 +11,7 @@ from waterclock.domain.errors import NotFound
 from waterclock.domain.run import RunState
 from waterclock.engine.pruner import BREATH_SECONDS, REST_SECONDS, Pruner
 from waterclock.stores.base import Database
-from waterclock.stores.ops import flow_showing, nodes
+from waterclock.stores.ops import flow_showing, pruning
 from waterclock.stores.ops.flow_showing import ShownFlow, ShownRun
 from waterclock.stores.ops.reading import FROM_THE_NEWEST
 
@@ -115,8 +115,8 @@ async def test_old_flow_runs_are_pruned_with_their_nodes_and_live_ones_stay(flow
     live = await flowing.start_flow()
     flowing.pass_time(2 * DAY)
     recent = await flowing.start_flow("bare")
-    assert await flowing.database.write(nodes.prune_flow_runs, keep_seconds=DAY) == 2
-    assert await flowing.database.write(nodes.prune_flow_runs, keep_seconds=DAY) == 0
+    assert await flowing.database.write(pruning.prune_flow_runs, keep_seconds=DAY) == 2
+    assert await flowing.database.write(pruning.prune_flow_runs, keep_seconds=DAY) == 0
     assert [each.run.wire_id for each in await shown_runs(flowing, with_graph=True)] == [live]
     assert (await flowing.flow_run(recent, "bare")).wire_id == recent
     if store.kind != "memory":
@@ -128,7 +128,7 @@ async def test_a_flow_run_outlives_the_runs_of_its_nodes(flowing: Flowing) -> No
     wire_id = await flowing.start_flow()
     await flowing.finish()
     flowing.pass_time(2 * DAY)
-    assert (await flowing.database.write(nodes.prune_runs, keep_seconds=DAY)).runs == 1
+    assert (await flowing.database.write(pruning.prune_runs, keep_seconds=DAY)).runs == 1
     await flowing.finish_all()
     assert await flowing.nodes(wire_id) == {"a": OK, "b": OK}
 

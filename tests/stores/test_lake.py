@@ -25,7 +25,7 @@ from waterclock.domain.quota import EVERYBODY, QuotaKind
 from waterclock.domain.run import RunState
 from waterclock.domain.schedule import Every, Once
 from waterclock.domain.trigger import FireOutcome, TriggerState
-from waterclock.stores.ops import access, jobs, lake_tables, nodes, progressing, quotas
+from waterclock.stores.ops import access, jobs, lake_tables, progressing, pruning, quotas
 from waterclock.stores.ops.rows import LARGEST_KEPT, dumped, spec_of
 
 
@@ -297,8 +297,8 @@ async def test_a_deleted_one_is_forgotten_with_the_last_of_its_history(laking: L
     keep: dict[str, Any] = {"keep_seconds": 3_600}
     for hours, known in ((0, 1), (2, 0)):
         laking.pass_time(3_600 * hours)
-        await laking.database.write(nodes.prune_runs, **keep)
-        await laking.database.write(nodes.prune_ledger, **keep, keep_moves_seconds=3_600)
+        await laking.database.write(pruning.prune_runs, **keep)
+        await laking.database.write(pruning.prune_ledger, **keep, keep_moves_seconds=3_600)
         if known:
             assert [run.display_name for run in (await laking.history(job_id=made.id)).items] == ["gone"]
     with pytest.raises(NotFound):

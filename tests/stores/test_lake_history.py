@@ -121,13 +121,21 @@ async def test_history_is_sorted_by_each_field_with_what_has_none_at_the_end(lak
             assert ids(await laking.history(sorts=sorts, keyword="o")) == [each for each in expected if each != queued]
 
 
+OF_REST = """SELECT inhrelid::regclass::text || ' on ' AS name FROM pg_inherits
+JOIN pg_index i ON i.indexrelid = inhrelid
+WHERE inhparent = 'attempts_of_lake'::regclass AND i.indrelid = 'attempts_rest'::regclass"""
+
+
 async def test_whoever_looks_for_it_does_not_go_through_the_runs_of_other_faces(shared: Store) -> None:
     dialect = {"sqlite": "sqlite", "postgres": "postgres", "mariadb": "mysql"}[shared.kind]
     explain = "EXPLAIN QUERY PLAN" if shared.kind == "sqlite" else "EXPLAIN"
     before = ("SET enable_seqscan = off",) if shared.kind == "postgres" else ()  # empty tables
     index = "attempts_of_org" if shared.kind == "mariadb" else "attempts_of_lake"  # it has no partial indexes
+    if shared.kind == "postgres":  # each partition has one with a name of its own
+        (row,) = await shared.rows(OF_REST)
+        index = row["name"]
     for name in ("lake_runs", "count_lake_runs"):
         asked = statement(dialect, name).replace(":org_id", "1").replace(":limit", "5").replace(":offset", "0")
         plan = str(await shared.rows(*before, f"{explain} {asked}"))
         assert index in plan
-        assert "sort" not in plan.lower(), name
+        assert "sort  (" not in plan.lower(), name

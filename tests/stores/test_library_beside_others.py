@@ -8,7 +8,7 @@ from tests.stores.programming import IMPATIENT, Program
 from tests.stores.store import Store
 from tests.stores.world import World
 from waterclock.domain.library import NAMESPACE, RULES
-from waterclock.stores.ops import nodes
+from waterclock.stores.ops import pruning
 from waterclock.stores.ops.access import create_organisation
 from waterclock.stores.ops.claiming import rescue
 from waterclock.stores.ops.firing import fire_due
@@ -94,7 +94,7 @@ async def test_what_a_job_ran_is_forgotten_when_it_is_gone_and_its_last_run_is_p
     await program.fire()
     await program.run_all()
     assert await versions(shared) == 2
-    assert (await program.database.write(nodes.prune_runs, keep_seconds=DAY)).runs == 2
+    assert (await program.database.write(pruning.prune_runs, keep_seconds=DAY)).runs == 2
     assert await versions(shared) == 1
     program.pass_time(60)
     await program.fire()

@@ -8,7 +8,7 @@ from tests.stores.store import Store
 from tests.stores.world import TTL, World
 from waterclock.domain.moment import SECOND
 from waterclock.stores.base import Database
-from waterclock.stores.ops import gauges, nodes
+from waterclock.stores.ops import gauges, nodes, pruning
 from waterclock.stores.ops.nodes import Node, Pulse
 
 DAY = 86_400.0
@@ -156,11 +156,11 @@ async def test_old_runs_are_pruned_with_their_attempts_and_live_ones_stay(world:
     await world.begin(old)
     world.pass_time(2 * DAY)
     await world.run_one()
-    pruned = await world.database.write(nodes.prune_runs, keep_seconds=DAY)
+    pruned = await world.database.write(pruning.prune_runs, keep_seconds=DAY)
     assert pruned.runs == 1
     assert len(pruned.log_paths) == 1
     assert sorted(await world.states()) == ["RUNNING", "SUCCEEDED"]
-    assert (await world.database.write(nodes.prune_runs, keep_seconds=DAY)).runs == 0
+    assert (await world.database.write(pruning.prune_runs, keep_seconds=DAY)).runs == 0
 
 
 async def test_old_fires_moves_and_nodes_are_pruned(world: World, store: Store) -> None:
@@ -171,7 +171,7 @@ async def test_old_fires_moves_and_nodes_are_pruned(world: World, store: Store) 
     await world.fire()
     world.pass_time(3 * DAY)
     await world.fire()
-    await world.database.write(nodes.prune_ledger, keep_seconds=2 * DAY, keep_moves_seconds=DAY)
+    await world.database.write(pruning.prune_ledger, keep_seconds=2 * DAY, keep_moves_seconds=DAY)
     if store.kind != "memory":
         (counted,) = await store.rows(
             "SELECT (SELECT COUNT(*) FROM fires WHERE outcome = 'FIRED') AS fires,"

@@ -187,9 +187,10 @@ async def test_the_newest_runs_are_found_by_an_index(glue: Glue) -> None:
             assert "TEMP B-TREE" not in plan
             assert "SCAN a USING INDEX" in plan
         case "postgresql":
-            await glue.sql.rows("ANALYZE")
+            await glue.sql.rows("ANALYZE")  # it would sort the nothing that is in empty partitions
+            await glue.sql.rows("SET enable_seqscan = off")
             plan = str(await glue.sql.rows(f"EXPLAIN {newest}"))
-            assert "Sort" not in plan
+            assert "Sort  (" not in plan
             assert "Seq Scan" not in plan
         case _:
             await glue.sql.rows("ANALYZE TABLE runs, attempts")

@@ -53,7 +53,9 @@ MARGIN_SECONDS: Final = 0.05  # two clocks do not run at exactly the same pace
 REPORTS_AT_ONCE: Final = 10  # in one call: each has 64 KiB at most
 BATCH_CHARACTERS: Final = 128 * 1024  # of ends in one call, which has room for a bookmark more: proxies take 1 MiB
 
-_SPOKEN: Final = tuple(entry for entry in fields(Outcome) if entry.name != "progress")
+_UNSPOKEN: Final = frozenset({"progress", "run_at"})  # a server of the version before knows no run_at
+_SPOKEN: Final = tuple(entry.name for entry in fields(Outcome) if entry.name not in _UNSPOKEN)
+_SPOKEN_OF_BEGINNING: Final = tuple(entry.name for entry in fields(Beginning) if entry.name not in _UNSPOKEN)
 
 
 class HttpWork:
@@ -255,8 +257,16 @@ def _reports_of(outcomes: Sequence[Outcome]) -> list[Report]:
 
 def _without_reports(asked: Record) -> dict[str, object]:
     """A server of the version before would refuse a field that it does not know."""
-    ends = [{entry.name: getattr(each, entry.name) for entry in _SPOKEN} for each in asked.outcomes]
-    return {"host": asked.host, "beginnings": asked.beginnings, "outcomes": ends}
+    begun = [_spoken(each) for each in asked.beginnings]
+    ends = [
+        {name: getattr(each, name) for name in _SPOKEN} | {"beginning": each.beginning and _spoken(each.beginning)}
+        for each in asked.outcomes
+    ]
+    return {"host": asked.host, "beginnings": begun, "outcomes": ends}
+
+
+def _spoken(beginning: Beginning) -> dict[str, object]:
+    return {name: getattr(beginning, name) for name in _SPOKEN_OF_BEGINNING}
 
 
 def _sendable(outcome: Outcome) -> Outcome:

@@ -19,6 +19,7 @@ class Beginning:
     pid: int | None = None
     pid_started_at: int | None = None
     log_path: str | None = None
+    run_at: Moment | None = None  # of its run, where that is known: the store finds it sooner
 
 
 @dataclass(slots=True)
@@ -53,6 +54,7 @@ class Outcome:
     final: bool = False  # no other attempt follows, whatever retries or probes are left
     job_id: int | None = None  # where the one who ran it knows it: then nobody has to look it up
     lone: Lone | None = None
+    run_at: Moment | None = None  # as in its beginning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """A run and its attempts: their states, the moves allowed between them, and their ids."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,7 @@ class RunState(StrEnum):
 
 
 _S = RunState
+_WIRE_ID: Final = re.compile(r"jr_([0-9a-f]{12})[0-9a-f]{52}")
 
 NEXT: Final[Mapping[RunState, frozenset[RunState]]] = {
     _S.WAITING: frozenset({_S.STARTING, _S.STOPPING, _S.EXPIRED, _S.ERROR, _S.SKIPPED}),
@@ -128,6 +130,12 @@ class Attempt:
 def run_wire_id(at: Moment, entropy: bytes) -> str:
     """`jr_` and 64 hex digits that begin with the time, so that ids sort and partition by it."""
     return f"jr_{at // 1_000:012x}{entropy.hex()[:52]}"
+
+
+def wire_time(wire_id: str) -> Moment | None:
+    """When a run of this id was due, to the millisecond; None: it is none of our ids."""
+    match = _WIRE_ID.match(wire_id)
+    return int(match[1], 16) * 1_000 if match else None
 
 
 def attempt_wire_id(run_id: str, number: int) -> str:

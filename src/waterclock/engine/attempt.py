@@ -265,6 +265,7 @@ class Attempts:
                 pid=event.pid,
                 pid_started_at=event.pid_started_at,
                 log_path=self._log_place(flight) if flight else None,
+                run_at=flight.claimed.attempt.run_at if flight else None,
             ),
             flight.claimed.lone if flight else None,
         )

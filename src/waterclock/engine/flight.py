@@ -103,7 +103,10 @@ async def masks_again(preparation: Preparation, claimed: Claimed) -> Masks | Non
 def outcome(preparation: Preparation, event: Ended, flight: Flight | None) -> Outcome:
     """With the words that it ended with, or with the bookmark that it left."""
     found = outcome_of(event, last_words=_last_words(preparation, event, flight))
-    if flight is None or flight.claimed.spec.kind == CALLABLE:
+    if flight is None:
+        return found
+    found.run_at = flight.claimed.attempt.run_at
+    if flight.claimed.spec.kind == CALLABLE:
         return found
     if flight.claimed.spec.kind == CHAIN:
         return _of_chain(preparation, event, flight, found)

@@ -1,13 +1,16 @@
-"""The pruner: throws away what ended long ago, with its logs, and old rows of the audit; a page at a time.
+"""The pruner: throws away what ended long ago, with its logs, and old rows of the audit.
 
-Chains' runs are kept as long as the tag of their chain says.
+Whole partitions, where the database has some; what is left, and everything elsewhere, a page at a time. Chains' runs
+are kept as long as the tag of their chain says.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from waterclock.domain.moment import Moment
+from waterclock.engine.retention import Retention
 from waterclock.runners.log_store import LogStore
 from waterclock.stores.base import Database
 from waterclock.stores.ops import lake_locks
@@ -15,7 +18,7 @@ from waterclock.stores.ops.audit import prune_audit
 from waterclock.stores.ops.chain_pruning import prune_chain_runs
 from waterclock.stores.ops.library_reading import has_server
 from waterclock.stores.ops.messages import prune_messages
-from waterclock.stores.ops.nodes import prune_flow_runs, prune_ledger, prune_runs
+from waterclock.stores.ops.pruning import prune_flow_runs, prune_ledger, prune_runs
 from waterclock.stores.ops.repeats import prune_calls
 
 DAY_SECONDS: Final = 86_400.0
@@ -45,13 +48,17 @@ class Pruner:
         self._keep_seconds_by_tag = {tag: days * DAY_SECONDS for tag, days in chains_keep_days.items()}
         self._audit_keep_seconds = audit_keep_days * DAY_SECONDS
         self._log_store = log_store
+        self._until: Moment | None = None  # what partitions take with them; None: a new round begins
+        self._retention = Retention(database, keep_days=keep_days, remove_logs=self._remove_some)
         self._logs: list[str] = []  # of runs that are pruned: until the store has removed them, no more are
 
     async def tick(self) -> float:
         if self._yields_to_server and await self._database.read(has_server):
             return REST_SECONDS
         await self._remove_logs()
-        pruned = await self._database.write(prune_runs, keep_seconds=self._keep_seconds)
+        if self._until is None:
+            self._until = await self._retention.drop_old()
+        pruned = await self._database.write(prune_runs, keep_seconds=self._keep_seconds, until=self._until)
         self._logs += pruned.log_paths
         await self._remove_logs()
         flow_runs = await self._database.write(prune_flow_runs, keep_seconds=self._keep_seconds)
@@ -66,17 +73,26 @@ class Pruner:
         locks = await self._database.write(lake_locks.prune, keep_seconds=KEEP_LOCKS_DAYS * DAY_SECONDS)
         if pruned.runs or flow_runs or chain_runs.runs or calls or repeats or messages or locks:
             return BREATH_SECONDS
-        await self._database.write(
-            prune_ledger, keep_seconds=self._keep_seconds, keep_moves_seconds=KEEP_MOVES_DAYS * DAY_SECONDS
+        ledger = await self._database.write(
+            prune_ledger,
+            keep_seconds=self._keep_seconds,
+            keep_moves_seconds=KEEP_MOVES_DAYS * DAY_SECONDS,
+            until=self._until,
         )
+        if ledger:
+            return BREATH_SECONDS
+        self._until = None
         return REST_SECONDS
 
     async def _remove_logs(self) -> None:
         if self._logs:
-            await asyncio.to_thread(self._remove, self._logs)
+            await self._remove_some(self._logs)
             self._logs = []
 
-    def _remove(self, paths: list[str]) -> None:
+    async def _remove_some(self, paths: Sequence[str]) -> None:
+        await asyncio.to_thread(self._remove, paths)
+
+    def _remove(self, paths: Sequence[str]) -> None:
         """An absolute path is a file of this host, or of one that we cannot reach; a relative one is in the store."""
         for path in paths:
             if path.startswith("/"):

@@ -1,6 +1,7 @@
 """The seams of the stores: a transaction over named SQL, and the database that runs one."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
@@ -129,6 +130,50 @@ def is_by_key(operation: Callable[..., Any]) -> bool:
     return operation in _BY_KEY
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Partition:
+    """The fires, runs and attempts of a span of time, in tables of their own: from the first moment up to the other."""
+
+    from_at: Moment
+    to_at: Moment
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogPage:
+    """Paths of logs that go with a partition, and where the next page begins."""
+
+    paths: Sequence[str]
+    after: int
+
+
+class Partitions(Protocol):
+    """What has ended long ago goes with its partition, in one step, however much it is."""
+
+    async def make(self, *, days: int) -> None:
+        """Room for what is to come: new partitions are that wide. Where somebody else makes some just now, none."""
+        ...
+
+    async def old(self, *, before: Moment) -> tuple[Sequence[Partition], Moment]:
+        """Those that lie wholly before that moment, the oldest first; and where the first begins that does not.
+
+        What is older than that, and in no partition of these, was kept longer than others, or came very late.
+        """
+        ...
+
+    async def may_go(self, partition: Partition, *, before: Moment) -> bool:
+        """Whether nearly all in it ended before that moment: little has to be kept."""
+        ...
+
+    async def logs(self, partition: Partition, *, before: Moment, after: int) -> LogPage:
+        """One page of the logs that go with it; the last one has no paths."""
+        ...
+
+    async def drop(self, partition: Partition, *, before: Moment) -> bool:
+        """Drop it, and keep what lives, ended later, or belongs to a chain. False: somebody was in the way."""
+        ...
+
+
 class Database(Protocol):
     """A place that runs operations: each is whole and durable when `write` returns, or has left no trace.
 
@@ -138,6 +183,11 @@ class Database(Protocol):
     """
 
     offset_us: int  # what tests add to the clock
+
+    @property
+    def partitions(self) -> Partitions | None:
+        """None: this database deletes what is old."""
+        ...
 
     async def open(self) -> None: ...
 

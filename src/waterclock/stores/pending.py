@@ -10,6 +10,8 @@ from waterclock.stores.dialect import MYSQL, POSTGRES, SQLITE, Dialect
 from waterclock.stores.migrations import is_newer, migrations
 from waterclock.stores.opening import database_from_url
 
+NOT_BEGUN: Final = -1  # a step may have no statements for a database
+
 _DIALECTS: Final[Mapping[str, Dialect]] = {
     "postgresql": POSTGRES,
     "postgres": POSTGRES,
@@ -32,7 +34,7 @@ async def pending_steps(url: str) -> Sequence[str]:
         await database.close()
     is_newer({version: name for version, (name, _) in taken.items()})
     steps = migrations(_DIALECTS.get(urlsplit(url).scheme, SQLITE))
-    return [step.name for step in steps if taken.get(step.version, ("", 0))[1] != len(step.statements)]
+    return [step.name for step in steps if taken.get(step.version, ("", NOT_BEGUN))[1] != len(step.statements)]
 
 
 async def _taken(tx: Tx) -> Mapping[int, tuple[str, int]]:

@@ -8,7 +8,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
-from waterclock.stores.base import Operation, Topic, Tx, is_by_key
+from waterclock.stores.base import Operation, Partitions, Topic, Tx, is_by_key
 from waterclock.stores.wakeups import Listeners
 
 T = TypeVar("T")
@@ -67,6 +67,10 @@ class ServerDatabase(ABC):
         self.name = name
         self.offset_us = 0
         self._listeners = Listeners()
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return None
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         by_key = is_by_key(operation)

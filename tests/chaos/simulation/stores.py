@@ -137,6 +137,7 @@ class Reached:
     """Implements `Database`: the store as one party reaches it, with a failpoint at every call."""
 
     offset_us = 0
+    partitions = None
 
     def __init__(self, store: Store, party: Party) -> None:
         self._store = store

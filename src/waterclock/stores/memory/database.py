@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Operation, Topic
+from waterclock.stores.base import Operation, Partitions, Topic
 from waterclock.stores.memory import firing, jobs, working
 from waterclock.stores.memory.state import State
 from waterclock.stores.ops import claiming, library, nodes, recording, submitting
@@ -49,6 +49,10 @@ class MemoryDatabase:
         self._listeners = Listeners()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._telling: set[Topic] = set()  # what the loop is about to tell
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return None
 
     @property
     def offset_us(self) -> int:

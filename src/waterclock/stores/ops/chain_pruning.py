@@ -6,7 +6,8 @@ from typing import Final
 
 from waterclock.domain.moment import SECOND, seconds
 from waterclock.stores.base import Row, Tx
-from waterclock.stores.ops.nodes import Pruned
+from waterclock.stores.ops.pruning import Pruned
+from waterclock.stores.ops.span import span
 
 PAGE: Final = 100
 MOST_ATTEMPTS: Final = 10_000  # of one page: a gate may have been probed all day
@@ -38,28 +39,29 @@ async def _flows_by_keep(tx: Tx, keep_seconds: float, by_tag: Mapping[str, float
 
 async def _prune(tx: Tx, old: Sequence[int]) -> Pruned:
     """In the order of locks: the runs of chains, then attempts, then runs."""
-    ids, runs = _that_fit(old, await tx.fetch("attempts_of_flow_runs", {"flow_run_ids": old}))
-    paths = await tx.fetch("log_paths_of_runs", {"ids": runs}) if runs else ()
+    ids, nodes = _that_fit(old, await tx.fetch("attempts_of_flow_runs", {"flow_run_ids": old}))
+    runs = {"ids": [row["run_id"] for row in nodes], **span(row["run_at"] for row in nodes)} if nodes else None
+    paths = await tx.fetch("log_paths_of_runs", runs) if runs else ()
     await tx.run("delete_flow_runs", {"ids": ids})
     await tx.run("delete_nodes_of_flow_runs", {"ids": ids})
     if runs:
-        await tx.run("delete_attempts_of_runs", {"ids": runs})
-        await tx.run("delete_runs", {"ids": runs})
+        await tx.run("delete_attempts_of_runs", runs)
+        await tx.run("delete_runs", runs)
     return Pruned(runs=len(ids), log_paths=tuple(row["log_path"] for row in paths))
 
 
-def _that_fit(old: Sequence[int], nodes: Iterable[Row]) -> tuple[list[int], list[int]]:
-    """At least one run of a chain, and of more only what one transaction should delete; and their nodes' runs."""
+def _that_fit(old: Sequence[int], nodes: Iterable[Row]) -> tuple[list[int], list[Row]]:
+    """At least one run of a chain, and of more only what one transaction should delete; and their nodes."""
     parts: defaultdict[int, list[Row]] = defaultdict(list)
     for row in nodes:
         parts[row["flow_run_id"]].append(row)
     ids: list[int] = []
-    runs: list[int] = []
+    chosen: list[Row] = []
     attempts = 0
     for flow_run_id in old:
         attempts += sum(row["attempts"] for row in parts[flow_run_id])
         if ids and attempts > MOST_ATTEMPTS:
             break
         ids.append(flow_run_id)
-        runs += [row["run_id"] for row in parts[flow_run_id]]
-    return ids, runs
+        chosen += parts[flow_run_id]
+    return ids, chosen

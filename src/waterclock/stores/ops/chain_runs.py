@@ -20,6 +20,7 @@ from waterclock.stores.ops.flow_runs import last_flow_runs, list_flow_runs, stop
 from waterclock.stores.ops.flow_starting import FlowStart, fixed_graph, free_runs, start_alone
 from waterclock.stores.ops.roles import living_roles
 from waterclock.stores.ops.rows import attempt_of
+from waterclock.stores.ops.span import ALL
 
 LEARNED_FROM: Final = 30  # the last runs of a chain
 
@@ -103,7 +104,7 @@ async def get_chain_run(tx: Tx, *, org_id: int, run_id: int, probes: int | None 
 
 async def _attempts(tx: Tx, tried: Mapping[str, Sequence[Row]]) -> dict[str, list[Attempt]]:
     ids = sorted(row["id"] for tries in tried.values() for row in tries)
-    whole = {row["id"]: attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": ids})} if ids else {}
+    whole = {row["id"]: attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": ids, **ALL})} if ids else {}
     return {node: [whole[row["id"]] for row in tries if row["id"] in whole] for node, tries in tried.items()}
 
 

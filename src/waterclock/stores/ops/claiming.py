@@ -19,6 +19,7 @@ from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.placing import live_workers
 from waterclock.stores.ops.reach import lock_reach
 from waterclock.stores.ops.rows import attempt_of, spec_of
+from waterclock.stores.ops.span import span, span_of
 from waterclock.stores.ops.unbundling import unpack_lost, unpack_of_node
 
 MOST_COUNTED: Final = 10_000  # attempts that wait; who finds as many has enough to do
@@ -29,15 +30,15 @@ async def claim(tx: Tx, *, claimant: Claimant, limit: int, ttl_seconds: float) -
     now, wanted = await tx.now(), _wanted(claimant)
     beside = await _others(tx, claimant, now) if claimant.look_seconds else None
     most, left = await _share(tx, claimant, wanted, limit, now)
-    ids = await _to_claim(tx, claimant, wanted, most, now) if most else []
+    found = await _to_claim(tx, claimant, wanted, most, now) if most else {}
     claimed: tuple[Claimed, ...] = ()
-    if ids:
+    if found:
         lease = now + seconds(ttl_seconds)
         mine = {"node": claimant.node, "host": claimant.host, "lease_until": lease, "now": now}
-        await tx.run("claim_attempts", {**mine, "ids": ids})
-        claimed = await _claimed(tx, ids)
+        await tx.run("claim_attempts", {**mine, **_keys(found)})
+        claimed = await _claimed(tx, found)
     after = now if claimant.memory_mb else 0
-    due = await tx.fetch_one("next_claim", {**wanted, "after": after}) if len(ids) < limit and not left else None
+    due = await tx.fetch_one("next_claim", {**wanted, "after": after}) if len(found) < limit and not left else None
     return Claims(claimed=claimed, next_due_at=due["due_at"] if due else None, now=now, left=left, others=beside)
 
 
@@ -66,15 +67,21 @@ async def _share(tx: Tx, claimant: Claimant, wanted: Values, limit: int, now: Mo
     return ours, ours < min(waiting, limit)
 
 
-async def _to_claim(tx: Tx, claimant: Claimant, wanted: Values, limit: int, now: Moment) -> list[int]:
+async def _to_claim(tx: Tx, claimant: Claimant, wanted: Values, limit: int, now: Moment) -> Mapping[int, Moment]:
+    """By their numbers, with the times of their runs."""
     values = {**wanted, "now": now, "limit": limit}
     if not claimant.memory_mb:
-        return [row["id"] for row in await tx.fetch("attempts_to_claim", values)]
+        return {row["id"]: row["run_at"] for row in await tx.fetch("attempts_to_claim", values)}
     most_mb, free_mb = min(claimant.memory_mb, MOST_MB), min(claimant.free_mb, claimant.memory_mb, MOST_MB)
     memory = {"memory_mb": most_mb, "free_mb": free_mb, "aged": now - AGED_US}
     rows = await tx.fetch("fitting_attempts_to_claim", {**values, **memory})
     waiting = (Waiting(id=row["id"], due_at=row["due_at"], memory_mb=row["memory_mb"]) for row in rows)
-    return fitting(waiting, free_mb=free_mb, now=now)
+    times = {row["id"]: row["run_at"] for row in rows}
+    return {number: times[number] for number in fitting(waiting, free_mb=free_mb, now=now)}
+
+
+def _keys(found: Mapping[int, Moment]) -> dict[str, object]:
+    return {"ids": list(found), **span(found.values())}
 
 
 async def release(tx: Tx, *, node: str, attempt_ids: Sequence[int]) -> None:
@@ -97,7 +104,8 @@ async def give_back(tx: Tx, *, claimant: Claimant, besides: Collection[int]) -> 
 
 async def begin(tx: Tx, beginnings: Sequence[Beginning]) -> frozenset[int]:
     """The ids that are not the caller's any more. One that is to be stopped stays STOPPING, with its pid."""
-    rows = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [b.attempt_id for b in beginnings]})}
+    keys = {"ids": [each.attempt_id for each in beginnings], **span_of(each.run_at for each in beginnings)}
+    rows = {row["id"]: row for row in await tx.fetch("lock_attempts", keys)}
     now, moves = await tx.now(), Moves()
     attempts, runs, lost = [], [], set()
     for beginning in beginnings:
@@ -147,13 +155,13 @@ async def adopt(tx: Tx, *, claimant: Claimant, ttl_seconds: float, again: bool =
     `again`: also what it has adopted already, where the answer may have been lost.
     """
     rows = await tx.fetch("attempts_of_host", {"host": claimant.host})
-    ids = [row["id"] for row in rows if again or row["node"] != claimant.node]
-    if not ids:
+    found = {row["id"]: row["run_at"] for row in rows if again or row["node"] != claimant.node}
+    if not found:
         return ()
     now = await tx.now()
-    values = {"ids": ids, "node": claimant.node, "lease_until": now + seconds(ttl_seconds), "now": now}
+    values = {"ids": list(found), "node": claimant.node, "lease_until": now + seconds(ttl_seconds), "now": now}
     await tx.run("adopt_attempts", values)
-    return await _claimed(tx, ids)
+    return await _claimed(tx, found)
 
 
 async def rescue(
@@ -193,8 +201,8 @@ def _lost(attempt_id: int, fence: int, state: str) -> Outcome:
     return Outcome(attempt_id=attempt_id, fence=fence, state=ended, message=WORKER_LOST)
 
 
-async def _claimed(tx: Tx, ids: Sequence[int]) -> tuple[Claimed, ...]:
-    attempts = [attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": list(ids)})]
+async def _claimed(tx: Tx, found: Mapping[int, Moment]) -> tuple[Claimed, ...]:
+    attempts = [attempt_of(row) for row in await tx.fetch("whole_attempts", _keys(found))]
     job_ids = {attempt.job_id for attempt in attempts if attempt.job_id is not None}
     numbers = {attempt.job_version for attempt in attempts if attempt.job_version is not None}
     rows = await tx.fetch("versions_of_jobs", {"job_ids": sorted(job_ids), "versions": sorted(numbers)})

@@ -27,6 +27,7 @@ from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.new_run import taken_by
 from waterclock.stores.ops.reach import Reach, lock_reach
 from waterclock.stores.ops.rows import storable
+from waterclock.stores.ops.span import ALL, span, span_of
 from waterclock.stores.ops.trying_again import Probes, probes_of, what_follows
 from waterclock.stores.ops.waiting import oldest_waiting, oldest_waiting_of_each, start_waiting
 
@@ -53,12 +54,14 @@ async def end_attempts(
     tx: Tx, outcomes: Sequence[Outcome], rules: Mapping[str, FireRules] = GUARDED_EVERYWHERE
 ) -> frozenset[int]:
     """The ids that were really ended by this call; the others are somebody else's, or have ended before."""
-    reach = await lock_reach(tx, [outcome.attempt_id for outcome in outcomes], rules)
+    times = span_of(outcome.run_at for outcome in outcomes)
+    reach = await lock_reach(tx, [outcome.attempt_id for outcome in outcomes], rules, times)
     return await end_locked(tx, outcomes, reach, await tx.now())
 
 
 async def end_locked(tx: Tx, outcomes: Sequence[Outcome], reach: Reach, now: Moment) -> frozenset[int]:
-    attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": [o.attempt_id for o in outcomes]})}
+    keys = {"ids": [outcome.attempt_id for outcome in outcomes], **span_of(outcome.run_at for outcome in outcomes)}
+    attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", keys)}
     runs = await _lock_runs(tx, attempts.values())
     probes = await probes_of(tx, runs.values())
     ends, ended = _Ends(now), set()
@@ -73,8 +76,10 @@ async def end_locked(tx: Tx, outcomes: Sequence[Outcome], reach: Reach, now: Mom
 
 
 async def _lock_runs(tx: Tx, attempts: Collection[Row]) -> dict[int, Row]:
-    ids = sorted({row["run_id"] for row in attempts})
-    return {row["id"]: row for row in await tx.fetch("lock_runs", {"ids": ids})} if ids else {}
+    if not attempts:
+        return {}
+    keys = {"ids": sorted({row["run_id"] for row in attempts}), **span(row["run_at"] for row in attempts)}
+    return {row["id"]: row for row in await tx.fetch("lock_runs", keys)}
 
 
 def _entitled(attempt: Row, outcome: Outcome) -> bool:
@@ -187,7 +192,7 @@ async def _give_up(tx: Tx, flow_run_ids: Collection[int], reach: Reach, now: Mom
     if not ids:
         return
     whole = await lock_reach(tx, ids, reach.rules)
-    idle = [row for row in await tx.fetch("lock_attempts", {"ids": ids}) if is_unclaimed(row)]
+    idle = [row for row in await tx.fetch("lock_attempts", {"ids": ids, **ALL}) if is_unclaimed(row)]
     await mark_stopping(tx, idle, now)
     outcomes = [
         Outcome(attempt_id=row["id"], fence=row["fence"], state=RunState.STOPPED, message=GIVEN_UP) for row in idle

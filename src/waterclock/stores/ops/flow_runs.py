@@ -11,6 +11,7 @@ from waterclock.domain.trigger import FireRules
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.flow_rows import fired_text, flow_run_of
 from waterclock.stores.ops.rows import attempt_of, dumped
+from waterclock.stores.ops.span import ALL
 from waterclock.stores.ops.stopping import stop_by_ids
 
 
@@ -90,7 +91,7 @@ async def _attempts(tx: Tx, flow_run_ids: Sequence[int]) -> defaultdict[int, def
     found: defaultdict[int, defaultdict[str, list[Attempt]]] = defaultdict(lambda: defaultdict(list))
     rows = await tx.fetch("attempt_ids_of_flow_runs", {"flow_run_ids": list(flow_run_ids)}) if flow_run_ids else ()
     ids = sorted({row["id"] for row in rows})
-    whole = {row["id"]: attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": ids})} if ids else {}
+    whole = {row["id"]: attempt_of(row) for row in await tx.fetch("whole_attempts", {"ids": ids, **ALL})} if ids else {}
     for row in rows:
         if row["id"] in whole:
             found[row["flow_run_id"]][row["node"]].append(whole[row["id"]])

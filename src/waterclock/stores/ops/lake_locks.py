@@ -13,6 +13,7 @@ from waterclock.domain.errors import NotAllowed
 from waterclock.domain.moment import Moment, seconds
 from waterclock.domain.run import LIVE
 from waterclock.stores.base import Row, Tx
+from waterclock.stores.ops.span import ALL
 
 LONGEST_DESTINATION: Final = 1_000
 LONGEST_REASON: Final = 255
@@ -55,7 +56,7 @@ def name_of(org_id: int, destination: str) -> str:
 
 
 async def _asking(tx: Tx, attempt_id: int, fence: int) -> Row:
-    found = await tx.fetch("lock_attempts", {"ids": [attempt_id]})
+    found = await tx.fetch("lock_attempts", {"ids": [attempt_id], **ALL})
     if not found or found[0]["fence"] != fence or found[0]["state"] not in LIVE:
         raise NotAllowed(f"attempt {attempt_id} is not held by this worker")
     return found[0]

@@ -19,6 +19,7 @@ from waterclock.stores.ops.lake_history import shown_runs
 from waterclock.stores.ops.lake_rows import total_of
 from waterclock.stores.ops.nodes import Node, Pulse, beat
 from waterclock.stores.ops.rows import attempt_of
+from waterclock.stores.ops.span import ALL, span
 
 AGAIN_SECONDS: Final = 10.0  # before an offer that nothing was said of is repeated
 MOST_SHOWN: Final = 1_000
@@ -42,7 +43,7 @@ async def offer(tx: Tx, *, node: Node, ttl_seconds: float, rules: Mapping[str, F
     if row is None:
         return None
     mine = {"node": node.id, "host": node.host, "lease_until": now + seconds(ttl_seconds), "now": now}
-    await tx.run("claim_attempts", {**mine, "ids": [row["id"]]})
+    await tx.run("claim_attempts", {**mine, "ids": [row["id"]], **span([row["run_at"]])})
     await sign_of_life(tx, node)  # with one more
     return await whole_attempt(tx, row["id"])
 
@@ -62,7 +63,7 @@ async def sign_of_life(tx: Tx, node: Node) -> bool:
 
 
 async def whole_attempt(tx: Tx, attempt_id: int) -> Attempt:
-    (row,) = await tx.fetch("whole_attempts", {"ids": [attempt_id]})
+    (row,) = await tx.fetch("whole_attempts", {"ids": [attempt_id], **ALL})
     return attempt_of(row)
 
 

@@ -8,6 +8,7 @@ from waterclock.domain.run import Attempt
 from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.lake_rows import NO_RUNS, LastRuns, in_order, lake_job_of, pattern_of, total_of
 from waterclock.stores.ops.rows import attempt_of, loaded
+from waterclock.stores.ops.span import ALL
 
 
 async def get_lake_job(tx: Tx, *, org_id: int, job_id: int) -> LakeJob:
@@ -33,7 +34,7 @@ async def newest_attempts(tx: Tx, run_ids: Collection[int]) -> dict[int, Row]:
 
 
 async def whole_attempts(tx: Tx, ids: Collection[int]) -> dict[int, Attempt]:
-    rows = await tx.fetch("whole_attempts", {"ids": sorted(ids)}) if ids else ()
+    rows = await tx.fetch("whole_attempts", {"ids": sorted(ids), **ALL}) if ids else ()
     return {row["id"]: attempt_of(row) for row in rows}
 
 

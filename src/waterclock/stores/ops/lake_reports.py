@@ -19,6 +19,7 @@ from waterclock.stores.ops.marking import mark_stopping
 from waterclock.stores.ops.nodes import Node
 from waterclock.stores.ops.reach import lock_reach
 from waterclock.stores.ops.rows import dumped, loaded
+from waterclock.stores.ops.span import span
 
 NO_MESSAGE: Final = "the worker reported Error, without a message"
 UNSTOPPED: Final = (RunState.STARTING, RunState.RUNNING)
@@ -76,7 +77,7 @@ async def _end(
     tx: Tx, attempt: Attempt, told: Told, progress: Mapping[str, object], rules: Mapping[str, FireRules]
 ) -> Heard:
     reach = await lock_reach(tx, [attempt.id], rules)
-    (held,) = await tx.fetch("lock_attempts", {"ids": [attempt.id]})
+    (held,) = await tx.fetch("lock_attempts", {"ids": [attempt.id], **span([attempt.run_at])})
     now = await tx.now()
     outcome = _outcome(attempt, told, progress, held, now)
     if outcome.state is RunState.STOPPED and held["state"] in UNSTOPPED:

@@ -1,15 +1,11 @@
-"""Nodes and their heartbeats, and what is thrown away when it is old."""
+"""Nodes and their heartbeats."""
 
-from collections.abc import Collection
 from dataclasses import dataclass, fields
 from typing import Final
 
 from waterclock.domain.moment import SECOND, Moment, seconds
-from waterclock.domain.run import ENDED
 from waterclock.stores.base import Row, Topic, Tx
-from waterclock.stores.ops.dropping import forget_versions
 
-PAGE: Final = 1_000
 WORKER: Final = "worker"  # the duty
 TOLERATED_SKEW_US: Final = 2 * SECOND
 
@@ -65,12 +61,6 @@ class Answer:
 
     skew_us: int
     draining: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruned:
-    runs: int
-    log_paths: tuple[str, ...]
 
 
 async def beat(tx: Tx, *, node: Node, wall_us: int, pulse: Pulse = NO_PULSE) -> Answer:
@@ -150,43 +140,6 @@ async def list_nodes(tx: Tx, *, within_seconds: float) -> list[Node]:
 
 async def queue_sizes(tx: Tx) -> dict[str, int]:
     return {row["state"]: row["count"] for row in await tx.fetch("queue_sizes")}
-
-
-async def prune_runs(tx: Tx, *, keep_seconds: float) -> Pruned:
-    """One page of what ended longer ago than that; call again while it finds something."""
-    before = await tx.now() - seconds(keep_seconds)
-    rows = await tx.fetch("old_runs", {"before": before, "ended": sorted(ENDED), "limit": PAGE})
-    ids = [row["id"] for row in rows]
-    if not ids:
-        return Pruned(runs=0, log_paths=())
-    paths = await tx.fetch("log_paths_of_runs", {"ids": ids})
-    await tx.run("delete_attempts_of_runs", {"ids": ids})
-    await tx.run("delete_runs", {"ids": ids})
-    await _forget_versions_of_gone(tx, {row["job_id"] for row in rows if row["job_id"] is not None})
-    return Pruned(runs=len(ids), log_paths=tuple(row["log_path"] for row in paths))
-
-
-async def _forget_versions_of_gone(tx: Tx, job_ids: Collection[int]) -> None:
-    present = {row["id"] for row in await tx.fetch("present_jobs", {"ids": sorted(job_ids)})} if job_ids else set()
-    await forget_versions(tx, sorted(set(job_ids) - present))
-
-
-async def prune_flow_runs(tx: Tx, *, keep_seconds: float) -> int:
-    """One page, with their nodes; how many. The runs of the nodes go by themselves."""
-    before = await tx.now() - seconds(keep_seconds)
-    ids = [row["id"] for row in await tx.fetch("old_flow_runs", {"before": before, "limit": PAGE})]
-    if ids:
-        await tx.run("delete_nodes_of_flow_runs", {"ids": ids})
-        await tx.run("delete_flow_runs", {"ids": ids})
-    return len(ids)
-
-
-async def prune_ledger(tx: Tx, *, keep_seconds: float, keep_moves_seconds: float) -> None:
-    now = await tx.now()
-    await tx.run("delete_old_fires", {"before": now - seconds(keep_seconds)})
-    await tx.run("delete_old_transitions", {"before": now - seconds(keep_moves_seconds)})
-    await tx.run("delete_old_nodes", {"before": now - seconds(keep_moves_seconds)})
-    await tx.run("forget_deleted_lake_jobs", {"before": now - seconds(keep_seconds)})
 
 
 def _values(node: Node) -> dict[str, object]:

@@ -7,6 +7,7 @@ from waterclock.domain.progress import Report
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.rows import dumped
+from waterclock.stores.ops.span import ALL
 
 _BEGUN: Final = frozenset({RunState.RUNNING, RunState.STOPPING})
 
@@ -16,7 +17,7 @@ async def report(tx: Tx, *, reports: Sequence[Report]) -> frozenset[int]:
     if not reports:
         return frozenset()
     ids = sorted({each.attempt_id for each in reports})
-    attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": ids})}
+    attempts = {row["id"]: row for row in await tx.fetch("lock_attempts", {"ids": ids, **ALL})}
     now, rows, taken = await tx.now(), [], set()
     for each in reports:
         attempt = attempts.get(each.attempt_id)

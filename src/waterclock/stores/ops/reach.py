@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from waterclock.domain.flow import FlowRun
 from waterclock.domain.job import Job
 from waterclock.domain.trigger import FireRules, Predicate, Target, Trigger, TriggerState
-from waterclock.stores.base import Row, Tx
+from waterclock.stores.base import Row, Tx, Values
 from waterclock.stores.ops.flow_rows import flow_run_of
 from waterclock.stores.ops.flow_starting import job_names_of
 from waterclock.stores.ops.jobs import Place, hold_jobs, job_ids_by_names, jobs_by_ids, lock_capped
+from waterclock.stores.ops.span import ALL
 from waterclock.stores.ops.trigger_reading import with_parts
 
 
@@ -35,8 +36,10 @@ class Reach:
     rules: Mapping[str, FireRules] = field(default_factory=dict)
 
 
-async def lock_reach(tx: Tx, attempt_ids: Collection[int], rules: Mapping[str, FireRules]) -> Reach:
-    rows = await tx.fetch("reach_of_attempts", {"ids": list(attempt_ids)})
+async def lock_reach(
+    tx: Tx, attempt_ids: Collection[int], rules: Mapping[str, FireRules], times: Values = ALL
+) -> Reach:
+    rows = await tx.fetch("reach_of_attempts", {"ids": list(attempt_ids), **times})
     job_ids = {row["job_id"] for row in rows if row["job_id"] is not None}
     watchers = await _lock_watchers(tx, [row for row in rows if row["watched"] is not None])
     flow_runs = await _lock_flow_runs(tx, {row["flow_run_id"] for row in rows if row["flow_run_id"] is not None})
@@ -51,10 +54,14 @@ async def lock_reach(tx: Tx, attempt_ids: Collection[int], rules: Mapping[str, F
 
 
 async def lock_jobs_alone(
-    tx: Tx, job_ids: Collection[int], attempt_ids: Collection[int], rules: Mapping[str, FireRules]
+    tx: Tx,
+    job_ids: Collection[int],
+    attempt_ids: Collection[int],
+    rules: Mapping[str, FireRules],
+    times: Values = ALL,
 ) -> Reach:
     """As `lock_reach`, where ends are known to touch nothing but their own jobs: these, and those of these attempts."""
-    rows = await tx.fetch("job_ids_of_attempts", {"ids": list(attempt_ids)}) if attempt_ids else ()
+    rows = await tx.fetch("job_ids_of_attempts", {"ids": list(attempt_ids), **times}) if attempt_ids else ()
     wanted = {*job_ids, *(row["job_id"] for row in rows)}
     return Reach(await lock_capped(tx, await jobs_by_ids(tx, wanted)), rules=rules)
 

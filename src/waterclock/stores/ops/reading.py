@@ -7,9 +7,10 @@ from typing import Any, Final
 import orjson
 
 from waterclock.domain.moment import Moment
-from waterclock.domain.run import Attempt, RunState
+from waterclock.domain.run import Attempt, RunState, wire_time
 from waterclock.stores.base import Tx
 from waterclock.stores.ops.rows import attempt_of
+from waterclock.stores.ops.span import ALL, span
 
 FROM_THE_NEWEST: Final = (2**62, 2**62)
 
@@ -28,9 +29,17 @@ async def get_attempt(tx: Tx, *, org_id: int, wire_id: str) -> Attempt | None:
 
 async def get_attempts(tx: Tx, *, wanted: Sequence[tuple[int, str]]) -> list[Attempt | None]:
     """Each by its organisation and its id, in their order, with one statement."""
-    rows = await tx.fetch("whole_attempts_by_wire_ids", {"wire_ids": sorted({wire_id for _, wire_id in wanted})})
+    wire_ids = {wire_id for _, wire_id in wanted}
+    rows = [*await tx.fetch("whole_attempts_by_wire_ids", {"wire_ids": sorted(wire_ids), **_span(wire_ids)})]
+    if missing := wire_ids - {row["wire_id"] for row in rows}:  # its id may have been given to it elsewhere
+        rows += await tx.fetch("whole_attempts_by_wire_ids", {"wire_ids": sorted(missing), **ALL})
     found = {(row["org_id"], row["wire_id"]): row for row in rows}
     return [attempt_of(found[key]) if key in found else None for key in wanted]
+
+
+def _span(wire_ids: Collection[str]) -> dict[str, Moment]:
+    times = [at for wire_id in wire_ids if (at := wire_time(wire_id)) is not None]
+    return span([*times, *(at + 999 for at in times)]) if times else ALL
 
 
 async def attempts_of_job(tx: Tx, *, job_id: int, before: tuple[int, int], limit: int) -> list[Attempt]:

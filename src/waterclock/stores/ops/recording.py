@@ -11,6 +11,7 @@ from waterclock.stores.ops.claiming import begin
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.lone_ends import end_lone, is_lone
 from waterclock.stores.ops.reach import Reach, lock_jobs_alone, lock_reach
+from waterclock.stores.ops.span import span_of
 from waterclock.stores.ops.unbundling import unbundle
 
 
@@ -46,9 +47,9 @@ async def record(
 
 
 async def _lock(tx: Tx, outcomes: Sequence[Outcome], rules: Mapping[str, FireRules], *, alone: bool) -> Reach:
-    ids = [outcome.attempt_id for outcome in outcomes]
+    times = span_of(outcome.run_at for outcome in outcomes)
     if not alone:
-        return await lock_reach(tx, ids, rules)
+        return await lock_reach(tx, [outcome.attempt_id for outcome in outcomes], rules, times)
     job_ids = {outcome.job_id for outcome in outcomes if outcome.job_id is not None}
     unknown = [outcome.attempt_id for outcome in outcomes if outcome.job_id is None]
-    return await lock_jobs_alone(tx, job_ids, unknown, rules)
+    return await lock_jobs_alone(tx, job_ids, unknown, rules, times)

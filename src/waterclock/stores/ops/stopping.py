@@ -11,6 +11,7 @@ from waterclock.stores.base import Row, Tx
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE, end_locked
 from waterclock.stores.ops.marking import mark_stopping
 from waterclock.stores.ops.reach import Reach, lock_reach
+from waterclock.stores.ops.span import ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +56,7 @@ async def stop_by_ids(
     if not attempt_ids:
         return
     reach = await lock_reach(tx, attempt_ids, rules)
-    rows = await tx.fetch("lock_attempts", {"ids": list(attempt_ids)})
+    rows = await tx.fetch("lock_attempts", {"ids": list(attempt_ids), **ALL})
     live = [row for row in rows if row["state"] in (RunState.WAITING, RunState.STARTING, RunState.RUNNING)]
     await mark_stopping(tx, live, now)
     await _end_unclaimed(tx, [row for row in live if row["node"] is None], reach, now)

@@ -10,13 +10,14 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
-from waterclock.stores.base import Kind, Operation, Tx
+from waterclock.stores.base import Kind, Operation, Partitions, Tx
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres import migrating
 from waterclock.stores.postgres.at_once import INSTEAD
 from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.listener import Listener
+from waterclock.stores.postgres.partitions import PostgresPartitions
 from waterclock.stores.postgres.places import PostgresPlaces
 from waterclock.stores.postgres.planning import KEPT_PLANS
 from waterclock.stores.postgres.pool import Pool, drop
@@ -79,6 +80,7 @@ class PostgresDatabase(ServerDatabase):
         self._single: Pool | None = None
         self._beside: Pool | None = None
         self._numbers = Numbers(self._draw)
+        self._partitions = PostgresPartitions(self._connect, lambda: self.offset_us)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
 
     async def open(self) -> None:
@@ -132,6 +134,10 @@ class PostgresDatabase(ServerDatabase):
             await session.give_back()
         self._listeners.tell(session.topics)
         return done
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return self._partitions
 
     async def look_up(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """One statement is a transaction of its own: two round trips less. It goes by key, so its plan is kept."""

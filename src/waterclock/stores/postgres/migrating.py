@@ -7,6 +7,7 @@ import asyncpg
 
 from waterclock.stores.dialect import POSTGRES
 from waterclock.stores.migrations import BOOK, TAKEN, is_newer, migrations
+from waterclock.stores.postgres import partitioning
 from waterclock.stores.views import PRESENT, refresh_views, schedulerdb
 
 LOCK: Final = 7_722_031_004_471_193  # any number that nobody else takes
@@ -14,10 +15,14 @@ PATIENCE_SECONDS: Final = 300.0
 
 
 async def migrate(connection: Any) -> Sequence[str]:
+    """The connection is closed afterwards: the lock goes with it."""
+    await connection.execute("SET lock_timeout = 0; SET statement_timeout = 0")
+    await connection.execute(f"SELECT pg_advisory_lock({LOCK})", timeout=PATIENCE_SECONDS)
+    await partitioning.prepare(connection)
     async with connection.transaction():
         for setting in ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout"):
             await connection.execute(f"SET LOCAL {setting} = 0")
-        await connection.execute(f"SELECT pg_advisory_xact_lock({LOCK})", timeout=PATIENCE_SECONDS)
+        await partitioning.hold(connection)
         neighbour = await _neighbour(connection)
         await connection.execute(BOOK)
         taken = {row["version"]: row["name"] for row in await connection.fetch(TAKEN)}
@@ -27,6 +32,8 @@ async def migrate(connection: Any) -> Sequence[str]:
             if step.version not in taken:
                 for statement in step.statements:
                     await connection.execute(statement, timeout=PATIENCE_SECONDS)
+                if step.name == partitioning.STEP:
+                    await partitioning.partition(connection)
                 values = (step.version, step.name, len(step.statements))
                 await connection.execute("INSERT INTO schema_migrations VALUES ($1, $2, $3)", *values)
                 names.append(step.name)

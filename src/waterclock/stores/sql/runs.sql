@@ -41,7 +41,7 @@ SELECT COUNT(*) AS count FROM (SELECT id FROM attempts
 
 -- name: claim_attempts
 UPDATE attempts SET node = :node, host = :host, fence = fence + 1, lease_until = :lease_until, updated_at = :now
-WHERE id IN :ids AND state = 'STARTING' AND node IS NULL
+WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at AND state = 'STARTING' AND node IS NULL
 
 -- name: next_claim
 -- When the next delayed attempt (a retry) becomes due. What is due and was left for want of memory is no reason to come
@@ -63,19 +63,19 @@ SELECT id FROM attempts WHERE host = :host AND lease_until IS NOT NULL AND node 
 -- name: whole_attempts
 -- Attempts with what belongs to their runs. First the attempts, then their runs: without statistics a planner may
 -- begin with all runs, and look through the whole list for each.
-WITH a AS {materialized} (SELECT * FROM attempts WHERE id IN :ids)
+WITH a AS {materialized} (SELECT * FROM attempts WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at)
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
   r.probe_until
 FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
 
 -- name: whole_attempts_by_wire_ids
--- Of any organisation: whoever asks takes what is his.
+-- Of any organisation: whoever asks takes what is his. Ids begin with the time.
 SELECT a.*, r.job_name, r.job_version, r.kind, r.owner, r.requested_by, r.trigger_id, r.trigger_name,
   r.previous_wire_id, r.wait_reason, r.phase, r.attempts, r.timeout_seconds, r.arguments, r.settings,
   r.probe_until
 FROM attempts a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
-WHERE a.wire_id IN :wire_ids
+WHERE a.wire_id IN :wire_ids AND a.run_at BETWEEN :first_at AND :last_at AND r.run_at BETWEEN :first_at AND :last_at
 
 -- name: whole_attempts_of_job
 -- Newest first; the page goes on below (before_at, before_id). The page is cut before anything is joined to it.
@@ -100,22 +100,25 @@ FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at ORDER BY a.run_at 
 -- name: lock_attempts
 SELECT a.id, a.run_id, a.run_at, a.org_id, a.namespace, a.job_id, a.number, a.wire_id, a.state, a.fence, a.node,
   a.queue, a.labels, a.role, a.memory_mb
-FROM attempts a WHERE a.id IN :ids ORDER BY a.id {lock}
+FROM attempts a WHERE a.id IN :ids AND a.run_at BETWEEN :first_at AND :last_at ORDER BY a.id {lock}
 
 -- name: lock_runs
 SELECT id, run_at, org_id, namespace, wire_id, state, job_id, job_name, fire_id, has_next, trigger_id, flow_run_id,
-  flow_node, attempts, retries, retry_delay_us, retry_doubles, probe_until FROM runs WHERE id IN :ids ORDER BY id {lock}
+  flow_node, attempts, retries, retry_delay_us, retry_doubles, probe_until FROM runs
+WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at ORDER BY id {lock}
 
 -- name: reach_of_attempts
 -- What an end of these attempts may touch: their jobs, the fires that have later actions, their flow runs, and (where
 -- a trigger started them) the conditional triggers that watch their jobs.
-WITH a AS {materialized} (SELECT run_id, run_at FROM attempts WHERE id IN :ids)
+WITH a AS {materialized} (SELECT run_id, run_at FROM attempts
+  WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at)
 SELECT DISTINCT r.job_id AS job_id, CASE WHEN r.has_next = 1 THEN r.fire_id END AS fire_id, r.flow_run_id,
   r.org_id, r.namespace, CASE WHEN r.trigger_id IS NOT NULL AND r.flow_run_id IS NULL THEN r.job_name END AS watched
-FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at
+FROM a JOIN runs r ON r.id = a.run_id AND r.run_at = a.run_at AND r.run_at BETWEEN :first_at AND :last_at
 
 -- name: job_ids_of_attempts
-SELECT DISTINCT job_id FROM attempts WHERE id IN :ids AND job_id IS NOT NULL
+SELECT DISTINCT job_id FROM attempts
+WHERE id IN :ids AND run_at BETWEEN :first_at AND :last_at AND job_id IS NOT NULL
 
 -- name: lock_fires
 -- Two actions of one fire may end at once: each must see the other's end to know which one is next.
@@ -224,7 +227,7 @@ SELECT id FROM attempts WHERE lease_until < :horizon AND namespace = :namespace 
 SELECT id, fence, state FROM attempts WHERE id IN :ids AND lease_until < :horizon ORDER BY id {skip_locked}
 
 -- name: attempts_of_host
-SELECT id, fence, node, state, pid, pid_started_at FROM attempts
+SELECT id, run_at, fence, node, state, pid, pid_started_at FROM attempts
 WHERE host = :host AND lease_until IS NOT NULL ORDER BY id {lock}
 
 -- name: adopt_attempts

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.errors import Unavailable
-from waterclock.stores.base import Operation, Topic
+from waterclock.stores.base import Operation, Partitions, Topic
 from waterclock.stores.sqlite.connecting import connect_reader, roll_back
 from waterclock.stores.sqlite.migrating import migrate
 from waterclock.stores.sqlite.session import SqliteTx, drive
@@ -34,6 +34,10 @@ class SqliteDatabase:
         self._readers: ThreadPoolExecutor | None = None
         self._reading = threading.local()
         self._at_hand: sqlite3.Connection | None = None
+
+    @property
+    def partitions(self) -> Partitions | None:
+        return None
 
     async def open(self) -> None:
         if self.path != MEMORY:

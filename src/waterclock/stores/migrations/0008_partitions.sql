@@ -1,0 +1,4 @@
+-- Fires, runs and attempts in partitions by their time, so that what is old is dropped instead of deleted. Only PostgreSQL
+-- has them, and its part is stores/postgres/partitioning.py: it reads the rows once beforehand, while everybody goes on.
+-- The names stand for the same rows as before: the older version does not notice. SQLite has no partitions; MySQL would
+-- copy every row to make some, and its tables stay as they are (decision 0017).
