@@ -14,6 +14,7 @@ from typing import Final
 _PPID: Final = 1  # of the fields behind the command's closing bracket
 _STATE: Final = 0
 _STARTED_AT: Final = 19
+_STAT_BYTES: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,18 @@ def children(pid: int) -> list[int]:
     return numbers
 
 
+def own_children() -> list[int]:
+    """The direct children of this process, which has one thread."""
+    listed = os.open("/proc/thread-self/children", os.O_RDONLY)
+    try:
+        data = b""
+        while more := os.read(listed, _STAT_BYTES):
+            data += more
+    finally:
+        os.close(listed)
+    return [int(number) for number in data.split()]
+
+
 def everybody() -> Iterator[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
 
@@ -121,7 +134,12 @@ def _environment(pid: int) -> set[bytes]:
 
 def _stat(pid: int) -> list[bytes]:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as source:
-            return source.read().rpartition(b")")[2].split()
+        source = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
         return []
+    try:
+        return os.read(source, _STAT_BYTES).rpartition(b")")[2].split()
+    except OSError:  # it has gone meanwhile
+        return []
+    finally:
+        os.close(source)

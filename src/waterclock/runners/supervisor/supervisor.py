@@ -13,7 +13,7 @@ from typing import Final
 from waterclock import clock
 from waterclock.runners import codec, wire
 from waterclock.runners.base import Begun, End, Ended, Event
-from waterclock.runners.child import token
+from waterclock.runners.calling import token
 from waterclock.runners.codec import Order
 from waterclock.runners.supervisor import journal
 from waterclock.runners.supervisor.attempts import Attempt, Attempts
