@@ -44,7 +44,7 @@ def become(birth: Birth, slot: EnvironmentSlot) -> NoReturn:
     try:
         _leave_the_keeper(birth)
         _die_with(birth.keeper)
-        _random.Random.seed(random._inst)  # type: ignore[attr-defined]  # a bare fork has its parent's
+        _random.Random.seed(random._inst)  # a bare fork has its parent's
         called = calling.wait_for(_ORDERS_FD)
         if called is not None:
             os.close(_ORDERS_FD)

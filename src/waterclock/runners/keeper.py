@@ -1,8 +1,8 @@
 """Keeps one program at a time: starts it once, moves its output, ends it when told or when its time is up, buries it.
 
 A keeper is a subreaper: whatever its program starts, however often that forks or leaves its session, stays below it.
-"Nothing is left" is therefore a fact of the kernel's: the keeper has no child but the spares that wait. It serves program
-after program, because a fork costs more than all else that a short run needs.
+"Nothing is left" is therefore a fact of the kernel's: the keeper has no child but the spares that wait. It serves
+program after program, because a fork costs more than all else that a short run needs.
 """
 
 import os
@@ -50,12 +50,14 @@ class Keeper:
 
     def _fork_spares(self) -> None:
         """Several at once, and more the more are used: after a fork each page that we write to is copied once more."""
+        linux.name_process("wc-spare")  # theirs, which they need not give themselves
         try:
             for _ in range(self._ahead):
                 self._spares.append(spare.fork(self._slot))
             self._ahead = min(2 * self._ahead, _MOST_AHEAD)
         except OSError as error:  # no process to be had: the next program is told so
             self._no_spare = error.strerror
+        linux.name_process("wc-keeper")
 
     def _take_spare(self) -> Spare | None:
         """One that lives: it may have died while it waited."""

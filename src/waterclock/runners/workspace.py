@@ -6,13 +6,14 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from waterclock.domain.errors import CannotRun
 from waterclock.domain.log_name import log_name
 from waterclock.domain.run import Attempt
+from waterclock.runners.spare_folders import MODE, PREFIX, SpareFolders
 
 _ASIDE: Final = ".left-"
 
@@ -22,17 +23,15 @@ class Workspaces:
     work_root: Path
     log_root: Path
     user: str = ""  # the system user that programs run as, where that is not ours
+    spares: SpareFolders = field(default_factory=SpareFolders)
 
     def folder(self, attempt_id: int) -> Path:
         return self.work_root / str(attempt_id)
 
     def make(self, attempt_id: int) -> Path:
         folder = self.folder(attempt_id)
-        try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-        except FileNotFoundError:
-            self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
-            folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            self._new(folder)
         if owner := self.owner():
             os.chown(folder, *owner)
         return folder
@@ -40,13 +39,23 @@ class Workspaces:
     def fresh(self, attempt_id: int) -> Path:
         """Empty, whatever an earlier try has left, and ours alone until `make` gives it to its user."""
         folder = self.folder(attempt_id)
-        self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
         try:
-            folder.mkdir(mode=0o700)
+            self._new(folder)
         except FileExistsError:
             self.remove(attempt_id)
-            folder.mkdir(mode=0o700)
+            self._new(folder)
         return folder
+
+    def _new(self, folder: Path) -> None:
+        if os.path.lexists(folder):  # an empty one would be replaced by a rename
+            raise FileExistsError(folder)
+        if not self.user and self.spares.take(str(folder)):
+            return
+        try:
+            folder.mkdir(mode=MODE)
+        except FileNotFoundError:
+            self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
+            folder.mkdir(mode=MODE)
 
     def owner(self) -> tuple[int, int] | None:
         """Of what is put into a folder: user and group, where they are not ours."""
@@ -56,7 +65,8 @@ class Workspaces:
     def remove(self, attempt_id: int) -> None:
         folder = f"{self.work_root}/{attempt_id}"
         try:
-            os.rmdir(folder)  # most programs leave nothing
+            if self.user or not self.spares.keep(folder):  # what has another owner is not for anybody else
+                os.rmdir(folder)
         except OSError:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -64,7 +74,8 @@ class Workspaces:
         """Whatever was left here, by a host that lost its power say, but for these; what is returned removes it."""
         known = {str(attempt_id) for attempt_id in besides}
         with suppress(OSError):  # no reason not to start
-            if left := [name for name in os.listdir(self.work_root) if name.isdigit() and name not in known]:
+            names = os.listdir(self.work_root)
+            if left := [name for name in names if (name.isdigit() and name not in known) or name.startswith(PREFIX)]:
                 aside = tempfile.mkdtemp(prefix=_ASIDE, dir=self.work_root)
                 for name in left:
                     os.rename(self.work_root / name, f"{aside}/{name}")

