@@ -11,10 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from waterclock import clock
+
 _PPID: Final = 1  # of the fields behind the command's closing bracket
 _STATE: Final = 0
 _STARTED_AT: Final = 19
 _STAT_BYTES: Final = 4096
+_TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,11 @@ def identify(pid: int) -> Process | None:
     """Who has this number now; a zombie still has it."""
     stat = _stat(pid)
     return Process(pid, int(stat[_STARTED_AT])) if stat else None
+
+
+def tick() -> int:
+    """Now, as the kernel notes it of a process that starts now."""
+    return int(clock.monotonic() * _TICKS_PER_SECOND)
 
 
 def is_alive(process: Process) -> bool:
