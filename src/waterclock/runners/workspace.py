@@ -13,7 +13,7 @@ from typing import Final
 from waterclock.domain.errors import CannotRun
 from waterclock.domain.log_name import log_name
 from waterclock.domain.run import Attempt
-from waterclock.runners.spare_folders import MODE, PREFIX, SpareFolders
+from waterclock.runners.spare_folders import MODE, SpareFolders
 
 _ASIDE: Final = ".left-"
 
@@ -23,7 +23,11 @@ class Workspaces:
     work_root: Path
     log_root: Path
     user: str = ""  # the system user that programs run as, where that is not ours
-    spares: SpareFolders = field(default_factory=SpareFolders)
+    spares: SpareFolders = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Beside the others, not among them: those are of attempts."""
+        object.__setattr__(self, "spares", SpareFolders(f"{self.work_root}.spare"))
 
     def folder(self, attempt_id: int) -> Path:
         return self.work_root / str(attempt_id)
@@ -47,15 +51,13 @@ class Workspaces:
         return folder
 
     def _new(self, folder: Path) -> None:
-        if os.path.lexists(folder):  # an empty one would be replaced by a rename
-            raise FileExistsError(folder)
         if not self.user and self.spares.take(str(folder)):
             return
         try:
-            folder.mkdir(mode=MODE)
+            os.mkdir(folder, MODE)
         except FileNotFoundError:
             self.work_root.mkdir(mode=0o711, parents=True, exist_ok=True)
-            folder.mkdir(mode=MODE)
+            os.mkdir(folder, MODE)
 
     def owner(self) -> tuple[int, int] | None:
         """Of what is put into a folder: user and group, where they are not ours."""
@@ -65,6 +67,8 @@ class Workspaces:
     def remove(self, attempt_id: int) -> None:
         folder = f"{self.work_root}/{attempt_id}"
         try:
+            for name in os.listdir(folder):  # most have no folder in them
+                os.unlink(f"{folder}/{name}")
             if self.user or not self.spares.keep(folder):  # what has another owner is not for anybody else
                 os.rmdir(folder)
         except OSError:
@@ -74,8 +78,7 @@ class Workspaces:
         """Whatever was left here, by a host that lost its power say, but for these; what is returned removes it."""
         known = {str(attempt_id) for attempt_id in besides}
         with suppress(OSError):  # no reason not to start
-            names = os.listdir(self.work_root)
-            if left := [name for name in names if (name.isdigit() and name not in known) or name.startswith(PREFIX)]:
+            if left := [name for name in os.listdir(self.work_root) if name.isdigit() and name not in known]:
                 aside = tempfile.mkdtemp(prefix=_ASIDE, dir=self.work_root)
                 for name in left:
                     os.rename(self.work_root / name, f"{aside}/{name}")
@@ -84,10 +87,12 @@ class Workspaces:
     def _remove_what_is_aside(self) -> None:
         for folder in self.work_root.glob(f"{_ASIDE}*"):
             shutil.rmtree(folder, ignore_errors=True)
+        self.spares.clear()
 
     def log(self, attempt: Attempt) -> Path:
         path = self.log_root / log_name(attempt.wire_id, attempt.run_at)
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return path
 
 
