@@ -27,7 +27,7 @@ class Calling(NamedTuple):
     user: str | None
     limits: Mapping[str, int]  # those that it has
     token: bytes  # for the memory that others read as its environment
-    name: str
+    name: bytes
 
 
 def token(program: Program) -> list[str]:
@@ -49,7 +49,7 @@ def encoded(program: Program, slot: EnvironmentSlot) -> bytes:
             program.user,
             {name: value for name in _LIMITS if (value := getattr(program.limits, name)) is not None},
             slot.image(token(program)),
-            os.path.basename(program.argv[0]),
+            os.fsencode(os.path.basename(program.argv[0])),
         )
     )
     return len(body).to_bytes(_LENGTH_BYTES, "big") + body

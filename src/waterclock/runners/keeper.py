@@ -50,14 +50,14 @@ class Keeper:
 
     def _fork_spares(self) -> None:
         """Several at once, and more the more are used: after a fork each page that we write to is copied once more."""
-        linux.name_process("wc-spare")  # theirs, which they need not give themselves
+        linux.name_process(b"wc-spare")  # theirs, which they need not give themselves
         try:
             for _ in range(self._ahead):
                 self._spares.append(spare.fork(self._slot))
             self._ahead = min(2 * self._ahead, _MOST_AHEAD)
         except OSError as error:  # no process to be had: the next program is told so
             self._no_spare = error.strerror
-        linux.name_process("wc-keeper")
+        linux.name_process(b"wc-keeper")
 
     def _take_spare(self) -> Spare | None:
         """One that lives: it may have died while it waited."""
@@ -99,7 +99,7 @@ class Keeper:
     def _become_keeper(self, cgroup_root: Cgroup | None) -> None:
         os.setsid()
         linux.become_subreaper()
-        linux.name_process("wc-keeper")
+        linux.name_process(b"wc-keeper")
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the dead are ours to bury
         me = proc.identify(os.getpid())
         assert me is not None

@@ -47,9 +47,9 @@ def die_with_parent() -> None:
     _prctl(_PR_SET_PDEATHSIG, _SIGKILL)
 
 
-def name_process(name: str) -> None:
-    """What ps and top show."""
-    _bare_prctl(_PR_SET_NAME, os.fsencode(name)[:15], 0, 0, 0)
+def name_process(name: bytes) -> None:
+    """What ps and top show; the kernel takes 15 bytes of it."""
+    _bare_prctl(_PR_SET_NAME, name, 0, 0, 0)
 
 
 def _prctl(option: int, value: int) -> None:

@@ -29,7 +29,7 @@ PRELOADED: Final = (
 
 def main(supervisor_fd: int, ends_dir: str, cgroup_root: str | None) -> None:
     """Returns as zygote, when the supervisor has gone; as keeper or program it leaves when their work is done."""
-    linux.name_process("wc-zygote")
+    linux.name_process(b"wc-zygote")
     slot = linux.EnvironmentSlot()
     supervisor_fd = _reserve_descriptors(supervisor_fd)
     _prepare()
