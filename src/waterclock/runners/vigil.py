@@ -109,8 +109,10 @@ class Vigil:
         return -1
 
     def _patience_seconds(self) -> float:
-        if self._ending.is_killing or self._burial.main_status is not None:  # nobody tells when the others die
+        if self._ending.is_killing:
             return min(_CHASE_SECONDS, _FIRST_CHASE_SECONDS * (1 << min(self._kill_rounds, 8)))
+        if self._burial.main_status is not None:  # nobody tells when the others die
+            return _CHASE_SECONDS
         if self._is_short:
             return min(max(0.0, self._ending.next_at() - clock.monotonic()), _SHORT_SECONDS)
         longest = _LONGEST_WAIT_SECONDS if self._program.limits.processes is None else _COUNT_SECONDS
