@@ -17,6 +17,7 @@ UNSAFE_CALLS: Final = {
 # Where it is what the module is for; each entry says why.
 MAY: Final = {
     ("runners.warm", "exec"): "runs the job's own script, in a process of its own",
+    ("runners.calling", "marshal"): "from a keeper to its own fork, through a pipe that nobody else has open",
     ("executors.worker", "ForkingPickler.loads"): "calls of the program itself, from the process that started this one",
     ("executors.worker_process", "ForkingPickler.loads"): "their results, from the child that made them",
     ("faces.library.unpickling", "pickle"): "reads APScheduler's rows, in a process that does nothing else",

@@ -30,6 +30,7 @@ MAY_CATCH_ALL: Final = {
     "faces.library.unpickling": "and so it does here, where it is why a row cannot be imported",
     "notices.apprise_sender": "whatever a channel's plugin raises is why the notice was not sent",
     "notices.deadline": "work in a thread of its own: what it raises is handed to whoever waits for it",
+    "runners.child": "a fork that fails must never go on as a second keeper: it says why, and leaves",
     "runners.callables": "a callable's failure is its run's, whatever it is",
     "runners.sql.ear": "what cannot be cancelled is killed by the host",
     "runners.sql.executor": "whatever an engine or an output's library raises is why the query failed",

@@ -47,6 +47,16 @@ print(__name__, __file__, sys.argv, __spec__, sys.modules['__main__'].__dict__ i
     "standard input": "import sys; print(repr(sys.stdin.read()))",
     "a zone": "import time; print(time.tzname)",
     "annotations": "x: int = 1\nprint(__annotations__)",
+    "a handler that keeps what is logged until the end": """
+import logging, logging.handlers, sys
+logging.getLogger().addHandler(logging.handlers.MemoryHandler(100, target=logging.StreamHandler(sys.stdout)))
+logging.warning('late')
+""",
+    "a pool that nobody shuts down": """
+from concurrent.futures import ThreadPoolExecutor
+pool = ThreadPoolExecutor(1); pool.submit(lambda: print('in the pool'))
+""",
+    "the main thread": "import threading; print(threading.active_count(), threading.current_thread().name)",
     "processes that are spawned": """
 import multiprocessing
 def double(x): return 2 * x
@@ -140,3 +150,13 @@ async def test_pythonpath_is_understood(host: Host, client: SupervisorClient) ->
     script = host.script("import shared_thing; print(shared_thing.VALUE)")
     await run(client, host.program(1, script, env={"PYTHONPATH": str(library)}))
     assert host.log(1).read_text() == "9\n"
+
+
+async def test_a_script_behind_a_link_finds_what_lies_beside_the_real_one(host: Host, client: SupervisorClient) -> None:
+    real = host.folder / "real"
+    real.mkdir()
+    (real / "beside_the_real_one.py").write_text("VALUE = 7")
+    (real / "job.py").write_text("import beside_the_real_one, sys; print(beside_the_real_one.VALUE, sys.path[0])")
+    (host.folder / "link.py").symlink_to(real / "job.py")
+    await run(client, host.program(1, str(host.folder / "link.py")))
+    assert host.log(1).read_text() == f"7 {real.resolve()}\n"

@@ -3,7 +3,7 @@
 import contextlib
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from waterclock.runners import proc
 
@@ -11,14 +11,15 @@ from waterclock.runners import proc
 class Burial:
     """All that descends from this process, the program's main process first among it."""
 
-    __slots__ = ("_on_main_dying", "cpu_seconds", "is_over", "main", "main_status", "peak_rss_bytes")
+    __slots__ = ("_on_main_dying", "_spares", "cpu_seconds", "is_over", "main", "main_status", "peak_rss_bytes")
 
-    def __init__(self, main: int, on_main_dying: Callable[[], None]) -> None:
+    def __init__(self, main: int, on_main_dying: Callable[[], None], spares: Iterable[int] = ()) -> None:
         self.main = main
         self.main_status: int | None = None
         self.cpu_seconds = 0.0
         self.peak_rss_bytes = 0
-        self.is_over = False  # nothing is left: this process has no child
+        self.is_over = False  # nothing is left: this process has no child but spares
+        self._spares = set(spares)  # children that have no program: alive, or dead and not yet buried
         self._on_main_dying = on_main_dying
 
     def reap(self) -> None:
@@ -28,11 +29,15 @@ class Burial:
                 self._reap_one(dead.si_pid)
         except ChildProcessError:
             self.is_over = True
+            return
+        # Nobody else buries our children, so that none leaves the list while it is read; whatever lives below one that
+        # is dead has become our own child before.
+        self.is_over = self.main_status is not None and self._spares.issuperset(proc.own_children())
 
     def signal_all(self, sign: signal.Signals) -> None:
         if sign == signal.SIGKILL:
             self.kill_group()
-        for process in proc.descendants(os.getpid()):
+        for process in proc.descendants(os.getpid(), besides=frozenset(self._spares)):
             proc.send_signal(process, sign)
 
     def kill_group(self) -> None:
@@ -46,6 +51,9 @@ class Burial:
         if is_main:
             self._on_main_dying()
         _, status, usage = os.wait4(pid, 0)
+        if pid in self._spares:
+            self._spares.discard(pid)
+            return
         if is_main:
             self.main_status = status
         self.cpu_seconds += usage.ru_utime + usage.ru_stime

@@ -7,7 +7,6 @@ program never blocks on its own output, and one line in the file says so.
 import contextlib
 import errno
 import os
-from pathlib import Path
 from typing import Final
 
 _STEP_BYTES: Final = 1024 * 1024
@@ -20,16 +19,23 @@ def marker(cap_bytes: int) -> bytes:
     return f"\n[waterclock: the log is full at {cap_bytes} bytes; what came after was discarded]\n".encode()
 
 
+def _open(path: str) -> int:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        return os.open(path, flags, 0o640)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        return os.open(path, flags, 0o640)
+
+
 class CappedLog:
     """One file, never longer than its cap, the marker included."""
 
     __slots__ = ("_cap", "_file", "_null", "_room", "trouble")
 
     def __init__(self, path: str, cap_bytes: int) -> None:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-        self._file = os.open(path, flags, 0o640)
-        self._null = os.open(os.devnull, os.O_WRONLY)
+        self._file = _open(path)
+        self._null = -1
         self._cap = cap_bytes
         self._room = max(0, cap_bytes - len(marker(cap_bytes)))
         self.trouble: str | None = None
@@ -43,13 +49,16 @@ class CappedLog:
 
     def close(self) -> None:
         os.close(self._file)
-        os.close(self._null)
+        if self._null >= 0:
+            os.close(self._null)
 
     def _move(self, pipe: int) -> bool:
         if self._room > 0:
             moved = self._keep(pipe)
             self._room -= moved
             return moved > 0 or self.trouble is not None
+        if self._null < 0:
+            self._null = os.open(os.devnull, os.O_WRONLY)
         moved = os.splice(pipe, self._null, _STEP_BYTES)
         if moved and self._room == 0:
             self._mark()

@@ -1,101 +1,91 @@
 """The last moments before a program: a fresh fork becomes it, or says in words why it cannot.
 
-Everything here runs between fork and the program itself; nothing is imported. The numbers of its pipes are fixed, so
-that all others can be closed.
+Everything here runs between fork and the program itself; nothing is imported, and little is touched: the first touch
+of a page in a fork copies it. The numbers of its pipes are fixed, so that all others can be closed; the zygote keeps
+these free, so that none is in the way.
 """
 
+import _random
 import errno
-import fcntl
-import gc
 import os
+import random
 import signal
 import sys
-from dataclasses import dataclass
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from waterclock.domain.errors import CannotRun
-from waterclock.runners import codec, limits, linux, warm, wire
-from waterclock.runners.base import Program
+from waterclock.runners import calling, limits, linux, warm
+from waterclock.runners.base import Limits
+from waterclock.runners.calling import Calling
+from waterclock.runners.linux import EnvironmentSlot
 
 STATUS_FD: Final = 3
 _ORDERS_FD: Final = 4
+RESERVED_FDS: Final = (STATUS_FD, _ORDERS_FD)
 # Zygote and keepers obey their supervisor alone: a TERM to a whole service must not take them before their programs.
-KEEPERS_IGNORE: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+# Blocked, not ignored: a fork gets rid of that in one step.
+KEEPERS_BLOCK: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _NOT_STARTED: Final = 127
 _UMASK: Final = 0o022
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Birth:
+class Birth(NamedTuple):
     """What the fork was given: its output, the pipe to complain on, the pipe to wait on, and who must be its parent."""
 
     output: int
     status: int
     orders: int
     keeper: int
+    open_files: int  # the most that can be open
 
 
-def become(birth: Birth) -> NoReturn:
-    """Wait for the order, and turn this process into the program."""
-    gc.freeze()  # what the keeper made is not the program's to collect: a look at it would copy its pages
-    linux.name_process("wc-spare")
-    _leave_the_keeper(birth)
-    _die_with(birth.keeper)
-    slot = linux.EnvironmentSlot()
-    warm.rehearse()
-    program = _wait_for_order()
+def become(birth: Birth, slot: EnvironmentSlot) -> NoReturn:
+    """Wait for the order, and turn this process into the program. It never goes on as a second keeper."""
     try:
-        limits.apply(program.limits)
-        limits.become_user(program.user)
-        if program.user is not None:  # the kernel forgets it with the old user
-            _die_with(birth.keeper)
-        _enter(program.cwd)
-        if program.warm and (script := warm.load(program)) is not None:
-            slot.write(token(program))
-            linux.name_process(os.path.basename(program.argv[0]))
+        _leave_the_keeper(birth)
+        _die_with(birth.keeper)
+        _random.Random.seed(random._inst)  # a bare fork has its parent's
+        called = calling.wait_for(_ORDERS_FD)
+        if called is not None:
+            os.close(_ORDERS_FD)
+            os.write(STATUS_FD, _begin(called, birth.keeper, slot).encode(errors="replace"))
+    except BaseException as error:  # the boundary of this process
+        os.write(STATUS_FD, f"cannot start the program: {error!r}".encode(errors="replace"))
+    finally:
+        os._exit(_NOT_STARTED)
+
+
+def _begin(called: Calling, keeper: int, slot: EnvironmentSlot) -> str:
+    """Why it cannot; where it can, this is the program."""
+    try:
+        if called.limits:
+            limits.apply(Limits(**called.limits))
+        if called.user is not None:
+            limits.become_user(called.user)
+            _die_with(keeper)  # the kernel forgot it with the old user
+        _enter(called.cwd)
+        if called.is_warm and (script := warm.read(called.argv[0])) is not None:
+            slot.write(called.token)
+            linux.name_process(called.name)
             os.close(STATUS_FD)
-            warm.run(script)
-        _execute(program)
+            warm.run(called, script)
+        _execute(called)
     except CannotRun as reason:
-        complaint = str(reason)
+        return str(reason)
     except (OSError, ValueError, MemoryError) as error:
-        complaint = f"cannot start the program: {error}"
-    os.write(STATUS_FD, complaint.encode(errors="replace"))
-    os._exit(_NOT_STARTED)
-
-
-def token(program: Program) -> list[str]:
-    """The entries of its environment that no other attempt has; none when it carries no run id."""
-    names = ("WATERCLOCK_RUN_ID", "WATERCLOCK_ATTEMPT", "WATERCLOCK_FENCE")
-    if names[0] not in program.env:
-        return []
-    return [f"{name}={program.env[name]}" for name in names if name in program.env]
+        return f"cannot start the program: {error}"
 
 
 def _leave_the_keeper(birth: Birth) -> None:
-    """A session of its own, nothing of the keeper's open, signals and mask as a login shell would have them."""
+    """A session of its own, nothing of the keeper's open, no signal blocked."""
     os.setsid()
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    given = (nothing, birth.output, birth.output, birth.status, birth.orders)
-    aside = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, len(given)) for fd in given]  # else one may overwrite the next
-    for target, source in enumerate(aside):
-        os.dup2(source, target, inheritable=target < STATUS_FD)
-    os.closerange(_ORDERS_FD + 1, os.sysconf("SC_OPEN_MAX"))
-    signal.set_wakeup_fd(-1)
-    for number in (signal.SIGCHLD, *KEEPERS_IGNORE):
-        signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    os.dup2(birth.output, 1)
+    os.dup2(birth.output, 2)
+    os.dup2(birth.status, STATUS_FD, inheritable=False)
+    os.dup2(birth.orders, _ORDERS_FD, inheritable=False)
+    os.closerange(_ORDERS_FD + 1, birth.open_files)
+    linux.unblock_signals()
     os.umask(_UMASK)
-
-
-def _wait_for_order() -> Program:
-    """It leaves in silence when its keeper goes without giving one."""
-    line = wire.Line(_ORDERS_FD)
-    while (message := line.next()) is None:
-        if not line.read():
-            os._exit(0)
-    os.close(_ORDERS_FD)
-    return codec.order_from_plain(message).program
 
 
 def _die_with(keeper: int) -> None:
@@ -111,13 +101,13 @@ def _enter(folder: str) -> None:
         raise CannotRun(f"cannot enter the working directory {folder!r}: {error.strerror}") from None
 
 
-def _execute(program: Program) -> NoReturn:
+def _execute(called: Calling) -> NoReturn:
     # Python ignores these; a program expects them to have their default effect.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    argv = (sys.executable, *program.argv) if program.warm else program.argv
+    argv = (sys.executable, *called.argv) if called.is_python else called.argv
     try:
-        os.execve(argv[0], argv, dict(program.env))
+        os.execve(argv[0], argv, called.env)
     except OSError as error:
         raise CannotRun(f"cannot execute {argv[0]!r}: {_why(argv[0], error)}") from None
 

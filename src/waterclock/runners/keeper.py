@@ -1,68 +1,73 @@
 """Keeps one program at a time: starts it once, moves its output, ends it when told or when its time is up, buries it.
 
 A keeper is a subreaper: whatever its program starts, however often that forks or leaves its session, stays below it.
-"Nothing is left" is therefore a fact of the kernel's: the keeper has no child. It serves program after program, because
-a fork costs more than all else that a short run needs, and each time it begins from nothing but a spare that waits.
+"Nothing is left" is therefore a fact of the kernel's: the keeper has no child but the spares that wait. It serves
+program after program, because a fork costs more than all else that a short run needs.
 """
 
 import os
 import signal
+from typing import Final
 
 from waterclock.runners import codec, last_words, linux, proc, spare, wire
 from waterclock.runners.base import End, Ended
 from waterclock.runners.cgroup import Cgroup
-from waterclock.runners.child import Birth
 from waterclock.runners.codec import Order
+from waterclock.runners.linux import EnvironmentSlot
 from waterclock.runners.spare import Spare
 from waterclock.runners.vigil import Vigil
+
+_MOST_AHEAD: Final = 4  # of spares
 
 
 class Keeper:
     """The keeper's life: wait for an order, keep the vigil, report, wait again; gone with its supervisor."""
 
-    def __init__(self, control: int, ends_dir: str, cgroup_root: Cgroup | None) -> None:
+    def __init__(self, control: int, ends_dir: str, cgroup_root: Cgroup | None, slot: EnvironmentSlot) -> None:
         self._supervisor = wire.Line(control)
         self._ends_dir = ends_dir
+        self._slot = slot
         self._unheard: Ended | None = None
-        self._spare: Spare | None = None
+        self._spares: list[Spare] = []
+        self._ahead = 1
         self._no_spare: str | None = None
         self._become_keeper(cgroup_root)
 
-    def serve(self) -> Birth | None:
-        """Returns a Birth only in the fork that is to become a program; None when the supervisor has gone."""
+    def serve(self) -> None:
+        """Until the supervisor has gone."""
         while True:
-            birth = self._have_spare()
-            if birth is not None:
-                return birth
+            if not self._spares:
+                self._fork_spares()
             message = self._hear()
             if message is None:
                 break
             if "ack" in message:
                 self._unheard = None
             elif "run" in message:
-                birth = self._have_spare()  # it may have died while it waited
-                if birth is not None:
-                    return birth
                 self._keep(message["run"])
         if self._unheard is not None:
             last_words.leave(self._ends_dir, self._unheard)
-        return None
 
-    def _have_spare(self) -> Birth | None:
-        """See to it that one waits; without one (no process to be had) the next program is told so."""
-        if self._spare is not None and self._spare.is_waiting():
-            return None
-        if self._spare is not None:
-            self._spare.close()
-            self._spare = None
+    def _fork_spares(self) -> None:
+        """Several at once, and more the more are used: after a fork each page that we write to is copied once more."""
+        linux.name_process(b"wc-spare")  # theirs, which they need not give themselves
         try:
-            forked = spare.fork()
-        except OSError as error:
+            for _ in range(self._ahead):
+                self._spares.append(spare.fork(self._slot))
+            self._ahead = min(2 * self._ahead, _MOST_AHEAD)
+        except OSError as error:  # no process to be had: the next program is told so
             self._no_spare = error.strerror
-            return None
-        if isinstance(forked, Birth):
-            return forked
-        self._spare = forked
+        linux.name_process(b"wc-keeper")
+
+    def _take_spare(self) -> Spare | None:
+        """One that lives: it may have died while it waited."""
+        for _ in range(2):
+            while self._spares:
+                taken = self._spares.pop()
+                if taken.is_waiting():
+                    return taken
+                taken.close()
+            self._fork_spares()
         return None
 
     def _hear(self) -> wire.Message | None:
@@ -73,14 +78,16 @@ class Keeper:
 
     def _keep(self, plain: codec.Plain) -> None:
         order = codec.order_from_plain(plain)
-        if self._spare is None:
+        taken = self._take_spare()
+        if taken is None:
             self._unheard = _not_started(order, f"cannot start a process: {self._no_spare}")
+            untold: list[wire.Message] = []
         else:
-            vigil = Vigil(order, self._supervisor, self._wakeup, self._die_with_all)
-            if vigil.begin(self._spare, plain):
-                self._spare = None
-            self._unheard = vigil.watch()
-        self._supervisor.send({"ended": codec.event_to_plain(self._unheard)})
+            vigil = Vigil(order, self._supervisor, self._die_with_all, [each.process.pid for each in self._spares])
+            if not vigil.begin(taken, self._slot):
+                self._spares.append(taken)
+            self._unheard, untold = vigil.watch(), vigil.untold()
+        self._supervisor.send(*untold, {"ended": codec.event_to_plain(self._unheard)})
 
     def _die_with_all(self, ended: Ended) -> None:
         """The whole control group in one step, this keeper with it; how it ended is told before."""
@@ -92,10 +99,8 @@ class Keeper:
     def _become_keeper(self, cgroup_root: Cgroup | None) -> None:
         os.setsid()
         linux.become_subreaper()
-        linux.name_process("wc-keeper")
-        self._wakeup, write_end = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
+        linux.name_process(b"wc-keeper")
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # the dead are ours to bury
         me = proc.identify(os.getpid())
         assert me is not None
         self._group = _enter_group(cgroup_root, me)

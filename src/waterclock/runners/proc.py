@@ -11,9 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from waterclock import clock
+
 _PPID: Final = 1  # of the fields behind the command's closing bracket
 _STATE: Final = 0
 _STARTED_AT: Final = 19
+_STAT_BYTES: Final = 4096
+_TICKS_PER_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,11 @@ def identify(pid: int) -> Process | None:
     """Who has this number now; a zombie still has it."""
     stat = _stat(pid)
     return Process(pid, int(stat[_STARTED_AT])) if stat else None
+
+
+def tick() -> int:
+    """Now, as the kernel notes it of a process that starts now."""
+    return int(clock.monotonic() * _TICKS_PER_SECOND)
 
 
 def is_alive(process: Process) -> bool:
@@ -91,6 +100,18 @@ def children(pid: int) -> list[int]:
     return numbers
 
 
+def own_children() -> list[int]:
+    """The direct children of this process, which has one thread."""
+    listed = os.open("/proc/thread-self/children", os.O_RDONLY)
+    try:
+        data = b""
+        while more := os.read(listed, _STAT_BYTES):
+            data += more
+    finally:
+        os.close(listed)
+    return [int(number) for number in data.split()]
+
+
 def everybody() -> Iterator[int]:
     return (int(name) for name in os.listdir("/proc") if name.isdigit())
 
@@ -121,7 +142,12 @@ def _environment(pid: int) -> set[bytes]:
 
 def _stat(pid: int) -> list[bytes]:
     try:
-        with open(f"/proc/{pid}/stat", "rb") as source:
-            return source.read().rpartition(b")")[2].split()
+        source = os.open(f"/proc/{pid}/stat", os.O_RDONLY)
     except OSError:
         return []
+    try:
+        return os.read(source, _STAT_BYTES).rpartition(b")")[2].split()
+    except OSError:  # it has gone meanwhile
+        return []
+    finally:
+        os.close(source)

@@ -1,6 +1,7 @@
 """Where a script is: `file://`, `s3://`, or a path under its owner's folder; found, never guessed."""
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,12 +88,12 @@ def s3_reader(endpoint: str, region: str) -> Reader:
 
 def _existing(path: Path, location: str) -> Path:
     try:
-        found = path.resolve(strict=True)
-    except (OSError, RuntimeError):
+        found = os.path.realpath(path, strict=True)
+    except OSError:
         raise CannotRun(f"the script {location} does not exist on this worker") from None
-    if not found.is_file():
+    if not os.path.isfile(found):
         raise CannotRun(f"the script {location} is not a file")
-    return found
+    return Path(found)
 
 
 def _safe(owner: str) -> str:

@@ -8,6 +8,7 @@ import atexit
 import gc
 import importlib.machinery
 import io
+import logging
 import os
 import signal
 import sys
@@ -15,58 +16,76 @@ import sysconfig
 import threading
 import time
 import types
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import islice
-from typing import Final, NoReturn
+from typing import Final, NamedTuple, NoReturn, Protocol
 
 from waterclock.domain.errors import CannotRun
-from waterclock.runners.base import Program
 
 _UNDERSTOOD: Final = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED"})
+_READ_BYTES: Final = 64 * 1024
 _LIBRARIES: Final = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values()})
+_OWN_HANDLERS: Final = len(logging._handlerList)  # type: ignore[attr-defined]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Script:
-    """A script that was read, with all that it is to see."""
+class Calling(Protocol):
+    """What a script is to see."""
 
-    path: str
+    @property
+    def argv(self) -> tuple[str, ...]: ...
+
+    @property
+    def env(self) -> Mapping[str, str]: ...
+
+
+class Script(NamedTuple):
+    """As it was read, and the folder that it really lies in."""
+
     source: bytes
-    argv: tuple[str, ...]
-    env: dict[str, str]
+    folder: str
 
 
-def load(program: Program) -> Script | None:
-    """Read it; None when only a fresh interpreter can run it as it asks."""
-    path = program.argv[0]
-    asked = {name for name in program.env if name.startswith("PYTHON")}
-    if not asked <= _UNDERSTOOD or os.path.isdir(path):
-        return None
+def understands(env: Mapping[str, str]) -> bool:
+    """False when only a fresh interpreter does as it is told."""
+    return all(name in _UNDERSTOOD for name in env if name.startswith("PYTHON"))
+
+
+def read(path: str) -> Script | None:
+    """None when only a fresh interpreter can run it. The kernel tells its folder: without a look at each part."""
     try:
-        with open(path, "rb") as file:
-            source = file.read()
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        source = b""
+        while more := os.read(fd, _READ_BYTES):
+            source += more
+        folder = os.path.dirname(os.readlink(f"/proc/self/fd/{fd}"))
+        os.close(fd)
+    except IsADirectoryError:
+        return None
     except OSError as error:
         raise CannotRun(f"cannot read the script {path!r}: {error.strerror}") from None
-    if source.startswith(b"PK\x03\x04"):
-        return None
-    return Script(path=path, source=source, argv=program.argv, env=dict(program.env))
+    return None if source.startswith(b"PK\x03\x04") else Script(source, folder)
 
 
 def rehearse() -> None:
-    """Touch beforehand what every script touches: in a fork the first touch copies the page."""
+    """Once, before any fork: what the interpreter makes or looks up at its first use, it would in every fork."""
+    os.environ.clear()
+    atexit.unregister(logging.shutdown)  # done where there is something to shut down
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # blocked until a program is to be
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True, write_through=True)
     names: dict[str, object] = {"__builtins__": sys.modules["builtins"]}
     exec(compile("def echo(*x, **y): return x, y\necho(1, [2.5], {'3': '4'})\n", "rehearsal", "exec"), names)  # noqa: S102
     io.TextIOWrapper(io.BytesIO(), write_through=True).write("rehearsal")
     os.path.realpath(os.curdir)
 
 
-def run(script: Script) -> NoReturn:
+def run(called: Calling, script: Script) -> NoReturn:
     """Run it to its end and leave with its exit code."""
     code = 1
     try:
         before = len(sys.modules)
-        _dress(script)
-        code = _call(_execute, script)
+        _dress(called, script.folder)
+        code = _call(_execute, called.argv[0], script.source)
         code = _wind_down(code)
         _flush_open_files()  # a collected cycle may close a file below its buffer
         _let_go(before)
@@ -77,34 +96,32 @@ def run(script: Script) -> NoReturn:
         os._exit(code)
 
 
-def _dress(script: Script) -> None:
-    """The interpreter's own state as a new one would have it."""
-    os.environ.clear()
-    os.environ.update(script.env)
-    if "TZ" in script.env:
+def _dress(called: Calling, folder: str) -> None:
+    """The interpreter's own state as a new one would have it, but for what `rehearse` has done."""
+    for name, value in called.env.items():
+        os.environ[name] = value
+    if "TZ" in called.env:
         time.tzset()
-    sys.argv = list(script.argv)
-    sys.orig_argv = [sys.executable, *script.argv]
-    extra = [os.path.abspath(part) for part in script.env.get("PYTHONPATH", "").split(os.pathsep) if part]
-    sys.path[:0] = [os.path.dirname(os.path.realpath(script.path)), *extra]
-    unbuffered = bool(script.env.get("PYTHONUNBUFFERED"))
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(line_buffering=True, write_through=unbuffered)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.argv = list(called.argv)
+    sys.orig_argv = [sys.executable, *called.argv]
+    extra = [os.path.abspath(part) for part in called.env.get("PYTHONPATH", "").split(os.pathsep) if part]
+    sys.path[:0] = [folder, *extra]
+    if not called.env.get("PYTHONUNBUFFERED") and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(write_through=False)
     gc.enable()
 
 
-def _main_module(script: Script) -> dict[str, object]:
+def _main_module(path: str) -> dict[str, object]:
     module = types.ModuleType("__main__")
-    loader = importlib.machinery.SourceFileLoader("__main__", script.path)
-    vars(module).update(__file__=script.path, __cached__=None, __loader__=loader, __builtins__=sys.modules["builtins"])
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    vars(module).update(__file__=path, __cached__=None, __loader__=loader, __builtins__=sys.modules["builtins"])
     sys.modules["__main__"] = module
     return vars(module)
 
 
-def _execute(script: Script) -> None:
-    code = compile(script.source, script.path, "exec", dont_inherit=True)
-    exec(code, _main_module(script))  # noqa: S102 - running the job's script is what this file is for
+def _execute(path: str, source: bytes) -> None:
+    code = compile(source, path, "exec", dont_inherit=True)
+    exec(code, _main_module(path))  # noqa: S102 - running the job's script is what this file is for
 
 
 def _call(step: object, *arguments: object) -> int:
@@ -151,8 +168,12 @@ def _die_by_interrupt() -> NoReturn:
 
 def _wind_down(code: int) -> int:
     """Threads first, then what was registered to run at exit, as the interpreter does."""
-    failed = _call(threading._shutdown)  # type: ignore[attr-defined]
+    failed = 0
+    if threading.active_count() > 1 or threading._threading_atexits:  # type: ignore[attr-defined]
+        failed = _call(threading._shutdown)  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
+    if len(logging._handlerList) > _OWN_HANDLERS:  # type: ignore[attr-defined]
+        logging.shutdown()
     return code or failed
 
 

@@ -15,7 +15,10 @@ Message = dict[str, Any]
 PROTOCOL: Final = 1
 MAX_MESSAGE_BYTES: Final = 256 * 1024 * 1024
 _LENGTH: Final = struct.Struct(">I")
-_READ_BYTES: Final = 256 * 1024
+_READ_BYTES: Final = 64 * 1024
+
+
+_to_json: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class BrokenWire(Exception):
@@ -23,7 +26,7 @@ class BrokenWire(Exception):
 
 
 def encode(message: Message) -> bytes:
-    body = json.dumps(message, separators=(",", ":")).encode("ascii")
+    body = _to_json(message).encode("ascii")
     return _LENGTH.pack(len(body)) + body
 
 
@@ -79,9 +82,9 @@ class Line:
         """The next whole message of what was read."""
         return self._decoder.next()
 
-    def send(self, message: Message) -> None:
-        """All of it; that nobody is there any more is seen at the next read."""
-        data = memoryview(encode(message))
+    def send(self, *messages: Message) -> None:
+        """All of them; that nobody is there any more is seen at the next read."""
+        data = memoryview(b"".join([encode(message) for message in messages]))
         with contextlib.suppress(ConnectionError):
             while data:
                 data = data[os.write(self.fd, data) :]

@@ -5,6 +5,7 @@ environment, no open file; a program forked from it cannot find what it never ha
 """
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import os
@@ -13,7 +14,7 @@ import socket
 import sys
 from typing import Final
 
-from waterclock.runners import child, linux
+from waterclock.runners import child, linux, warm
 from waterclock.runners.cgroup import Cgroup
 from waterclock.runners.keeper import Keeper
 
@@ -27,21 +28,24 @@ PRELOADED: Final = (
 
 
 def main(supervisor_fd: int, ends_dir: str, cgroup_root: str | None) -> None:
-    """Never returns but by exit: as zygote when the supervisor has gone, as keeper or program when their work is done.
-
-    The three lives follow one another here, and not inside each other, so that a program's stack starts near empty.
-    """
-    linux.name_process("wc-zygote")
+    """Returns as zygote, when the supervisor has gone; as keeper or program it leaves when their work is done."""
+    linux.name_process(b"wc-zygote")
+    slot = linux.EnvironmentSlot()
+    supervisor_fd = _reserve_descriptors(supervisor_fd)
     _prepare()
     control = _fork_keepers(supervisor_fd)
     if control is None:
         return
-    keeper = Keeper(control, ends_dir, Cgroup.at(cgroup_root))
-    birth = keeper.serve()
-    if birth is None:
-        os._exit(0)
-    del keeper
-    child.become(birth)
+    Keeper(control, ends_dir, Cgroup.at(cgroup_root), slot).serve()
+    os._exit(0)
+
+
+def _reserve_descriptors(supervisor_fd: int) -> int:
+    """Of the programs-to-be; where the supervisor's line is then."""
+    moved = fcntl.fcntl(supervisor_fd, fcntl.F_DUPFD_CLOEXEC, max(child.RESERVED_FDS) + 1)
+    for number in child.RESERVED_FDS:
+        os.dup2(0, number, inheritable=False)
+    return moved
 
 
 def _prepare() -> None:
@@ -50,8 +54,10 @@ def _prepare() -> None:
     for number in signal.valid_signals():
         with contextlib.suppress(OSError, ValueError):
             signal.signal(number, signal.SIG_DFL)
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, *child.KEEPERS_IGNORE):
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, child.KEEPERS_BLOCK)
+    warm.rehearse()
     # Also the kernel's word that it may bury keepers itself.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()
@@ -67,7 +73,7 @@ def _fork_keepers(supervisor_fd: int) -> int | None:
         if not data:
             return None
         for control in descriptors:
-            if os.fork() == 0:
+            if linux.fork() == 0:
                 os.close(supervisor.detach())
                 return control
             os.close(control)

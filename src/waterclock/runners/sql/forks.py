@@ -125,7 +125,7 @@ def _have_room() -> None:
 
 def _leave(host: int, kept: int) -> None:
     """Nothing of the host's open but one line to it and the log; gone when it goes."""
-    linux.name_process("wc-sql")
+    linux.name_process(b"wc-sql")
     linux.die_with_parent()
     if os.getppid() != host:
         os._exit(0)

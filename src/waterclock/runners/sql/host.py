@@ -49,7 +49,7 @@ def run(
     patience: Patience = Patience(),  # noqa: B008 - frozen
 ) -> None:
     """Alone with its socket, until nobody needs it; `word` is where to say how it went."""
-    linux.name_process("wc-sql-host")
+    linux.name_process(b"wc-sql-host")
     try:
         lock = _locked(path.with_suffix(".lock"))
         if lock is None:

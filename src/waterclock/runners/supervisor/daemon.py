@@ -59,7 +59,7 @@ def run_supervisor(
     with _lock(state_dir) as is_ours:
         if is_ours:
             linux.become_subreaper()
-            linux.name_process("wc-supervisor")
+            linux.name_process(b"wc-supervisor")
             files = _raise_open_files()
             group = cgroup.make_root(state_dir) if use_cgroups else None
             asyncio.run(_Life(state_dir, leases, ttl_seconds, idle_seconds, group, files).live())

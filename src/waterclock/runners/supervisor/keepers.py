@@ -16,7 +16,8 @@ from waterclock.runners.supervisor.zygote import Zygote
 _RESERVE: Final = 2  # ready before anybody asks
 _MOST_IDLE: Final = max(8, 4 * (os.cpu_count() or 1))
 _BRISK: Final = max(4, 2 * (os.cpu_count() or 1))  # up to here, grow as fast as the zygote forks
-_STALL_SECONDS: Final = 0.005  # beyond: only when no keeper came free for so long
+_STALL_SECONDS: Final = 0.02  # beyond: only when no keeper came free for so long, and then more each time
+_MOST_AT_ONCE: Final = 16
 _FORK_PATIENCE_SECONDS: Final = 10.0
 
 
@@ -83,6 +84,7 @@ class Keepers:
         self._all: set[KeeperLink] = set()
         self._forking: set[KeeperLink] = set()
         self._asked_at = self._freed_at = now()
+        self._step = 1
         self._is_closed = False
         self._tasks: set[asyncio.Task[object]] = set()
 
@@ -94,7 +96,7 @@ class Keepers:
 
     def give_back(self, keeper: KeeperLink) -> None:
         keeper.attempt_id = None
-        self._freed_at = self._now()
+        self._freed_at, self._step = self._now(), 1
         if len(self._idle) >= _MOST_IDLE:
             keeper.close()
         else:
@@ -108,7 +110,10 @@ class Keepers:
         if self._is_closed or self._forking or not self._wants_more(waiting, now):
             return
         self._asked_at = now
-        self._fork()
+        for _ in range(min(self._step, waiting or 1)):
+            self._fork()
+        if len(self._all) >= _BRISK:
+            self._step = min(2 * self._step, _MOST_AT_ONCE)
 
     def close(self) -> None:
         self._is_closed = True

@@ -13,7 +13,7 @@ from typing import Final
 from waterclock import clock
 from waterclock.runners import codec, wire
 from waterclock.runners.base import Begun, End, Ended, Event
-from waterclock.runners.child import token
+from waterclock.runners.calling import token
 from waterclock.runners.codec import Order
 from waterclock.runners.supervisor import journal
 from waterclock.runners.supervisor.attempts import Attempt, Attempts
@@ -136,9 +136,10 @@ class Supervisor:
         elif "ended" in message:
             self._links.pop(attempt.attempt_id, None)
             self._ended(attempt, codec.ended_from_plain(message["ended"]))
-            self._out.to_keeper(keeper, {"ack": attempt.attempt_id})
             self._keepers.give_back(keeper)
             self._hand_out()
+            if keeper.attempt_id is None:  # else its next order, behind the same line in the journal, says as much
+                self._out.to_keeper(keeper, {"ack": attempt.attempt_id})
 
     def keeper_gone(self, keeper: KeeperLink) -> None:
         attempt = self._attempts.get(keeper.attempt_id) if keeper.attempt_id is not None else None
@@ -200,8 +201,8 @@ class Supervisor:
             keeper.attempt_id, attempt.keeper = attempt.attempt_id, keeper.process
             self._links[attempt.attempt_id] = keeper
             self._out.record(journal.given(attempt.attempt_id, keeper.process))
-            order = codec.order_to_plain(attempt.order) | {"lease_until": attempt.lease_until}
-            self._out.to_keeper(keeper, {"run": order})
+            order = Order(program=attempt.order.program, lease_until=attempt.lease_until)
+            self._out.to_keeper(keeper, {"run": codec.order_to_plain(order)})
             attempt.order = None
         self._keepers.provide(self._wait_count())
 

@@ -88,4 +88,5 @@ def interpreter() -> str:
 
 
 def _environment() -> dict[str, str]:
-    return {"PATH": os.defpath, "LANG": "C.UTF-8", "WATERCLOCK_SPACE": _TOKEN_SPACE}
+    """LD_BIND_NOW: what is not looked up before a fork is looked up in every fork."""
+    return {"PATH": os.defpath, "LANG": "C.UTF-8", "LD_BIND_NOW": "1", "WATERCLOCK_SPACE": _TOKEN_SPACE}
