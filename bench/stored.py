@@ -8,23 +8,20 @@ the database, in the window alone, from /proc.
 import argparse
 import asyncio
 import contextlib
-import json
-import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import asyncpg
 
 from bench.contest.contestant import LIMIT, PEER, US, BenchProblem, Contest, Contestant, Figure, Figures
+from bench.contest.program import figures_of
 from bench.harness import ROOT
 from bench.peers.venvs import interpreter
 
 NAME = "stored"
-HERE = Path(__file__).parent
 PATIENCE_SECONDS = 1_800  # for a fill, or for a run beyond its own time
 FIGURES = (
     Figure(key="lateness_p50_ms", title="lateness p50", unit="ms", more_is_better=False, goal=6),
@@ -56,16 +53,16 @@ class Size:
 
 
 def ours() -> Program:
-    return Program(command=[sys.executable, str(HERE / "stored_library.py")], fill_us=450)
+    return Program(command=[sys.executable, "-m", "bench.stored_library"], fill_us=450)
 
 
 def bare() -> Program:
-    return Program(command=[sys.executable, str(HERE / "limits/stored.py")], fill_us=15)
+    return Program(command=[sys.executable, "-m", "bench.limits.stored"], fill_us=15)
 
 
 def of_peer(name: str, size: Size, *, durable: bool = True) -> Figures:
     """Its venv is made when its turn comes: where that fails, it is its own row that says so."""
-    command = [str(interpreter(name)), str(HERE / f"peers/stored_{name}.py")]
+    command = [str(interpreter(name)), "-m", f"bench.peers.stored_{name}"]
     return measured(Program(command=command, durable=durable, fill_us=150), size)
 
 
@@ -84,7 +81,7 @@ def contests(given: argparse.Namespace) -> Sequence[Contest]:
         Contestant(name="APScheduler 3, PostgreSQL", role=PEER, measure=partial(of_peer, "apscheduler", size)),
         Contestant(name="APScheduler 3, memory", role=PEER, measure=in_memory),
         Contestant(name="Procrastinate, scheduled_at", role=PEER, measure=partial(of_peer, "procrastinate", size)),
-        # Quartz, batch 1 and 100, clustered: bench/peers/quartz has its program; as these, with `measured(program, size)`.
+        # Quartz, clustered, batch 1 and 100, comes here, by `measured(Program(command=…), size)`.
     ]
     figures = [_goal_of_many(each) if size.count >= MANY else each for each in FIGURES]
     title = f"{size.count:,} stored schedules, {size.due} due at each second, {size.seconds} s"
@@ -147,17 +144,6 @@ def told(program: Program, step: str, size: Size, *, base: int, url: str = "", p
     values = {"count": size.count, "due": size.due, "seconds": size.seconds, "base": base, "postmaster": postmaster}
     options = [part for name, value in values.items() for part in (f"--{name}", str(value))]
     try:
-        done = subprocess.run(
-            [*program.command, step, "--url", url, *options],
-            capture_output=True,
-            check=False,
-            text=True,
-            timeout=PATIENCE_SECONDS + size.seconds,
-            env={"PYTHONPATH": f"{ROOT}/src:{HERE}/peers", "PATH": "/usr/bin:/bin"},
-        )
-    except subprocess.TimeoutExpired as expired:
-        raise BenchProblem(f"{step} did not end within {expired.timeout:g} s") from None
-    if done.returncode:
-        raise BenchProblem(f"{step}: {(done.stderr or done.stdout).strip()[-500:]}")
-    found: Figures = json.loads(done.stdout.splitlines()[-1])
-    return found
+        return figures_of([*program.command, step, "--url", url, *options], PATIENCE_SECONDS + size.seconds)
+    except BenchProblem as problem:
+        raise BenchProblem(f"{step}: {problem}") from None

@@ -5,8 +5,7 @@ import logging
 import time
 from datetime import UTC, datetime
 
-from stored_window import Work, asked, measured, tell
-
+from bench.peers.stored_window import Work, asked, measured, tell
 from waterclock.domain.library import LibraryJob
 from waterclock.faces.library.keeping import Declared, TextKeeper
 from waterclock.faces.library.serializers import JsonSerializer
@@ -28,7 +27,7 @@ def recurring(work: Work, number: int) -> LibraryJob:
             id=f"stored-{number}",
             name="note",
             func=None,
-            func_ref="stored_window:note",
+            func_ref="bench.peers.stored_window:note",
             args=(work.slot(number),),
             trigger=IntervalTrigger(seconds=work.period, start_date=first, timezone=UTC),
             misfire_grace_time=3_600,

@@ -7,7 +7,8 @@ import asyncio
 import time
 
 import asyncpg
-from stored_window import Work, asked, measured, note, tell
+
+from bench.peers.stored_window import Work, asked, measured, note, tell
 
 TABLES = """
 CREATE TABLE schedules (id BIGINT PRIMARY KEY, slot BIGINT NOT NULL, period BIGINT NOT NULL, next_at BIGINT NOT NULL);

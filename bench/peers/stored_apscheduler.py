@@ -1,6 +1,7 @@
 """APScheduler 3.11 on the stored workload (W4): in memory, or its SQLAlchemy job store on a database."""
 
 import logging
+import pickle
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,10 +12,10 @@ from apscheduler.jobstores.memory import MemoryJobStore
 from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 from apscheduler.util import datetime_to_utc_timestamp
-from stored_window import Work, asked, measured, note, tell
+
+from bench.peers.stored_window import Work, asked, measured, note, tell
 
 AT_ONCE = 5_000
-UTC = UTC
 
 
 def jobs(work: Work, scheduler: BackgroundScheduler) -> Iterator[Job]:
@@ -25,7 +26,7 @@ def jobs(work: Work, scheduler: BackgroundScheduler) -> Iterator[Job]:
             scheduler,
             id=f"stored-{number}",
             name="note",
-            func="stored_window:note" if work.url else note,
+            func="bench.peers.stored_window:note" if work.url else note,
             args=(work.slot(number),),
             kwargs={},
             trigger=IntervalTrigger(seconds=work.period, start_date=first, timezone=UTC),
@@ -39,8 +40,6 @@ def jobs(work: Work, scheduler: BackgroundScheduler) -> Iterator[Job]:
 
 def fill_database(work: Work, store: BaseJobStore, scheduler: BackgroundScheduler) -> None:
     """By SQLAlchemy Core, many rows at a time: one by one takes as many commits."""
-    import pickle
-
     rows = []
     store.start(scheduler, "default")
     with store.engine.begin() as connection:

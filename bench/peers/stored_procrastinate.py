@@ -11,7 +11,8 @@ import time
 from datetime import UTC, datetime
 
 import procrastinate
-from stored_window import Work, asked, measured, note, tell
+
+from bench.peers.stored_window import Work, asked, measured, note, tell
 
 CONCURRENCY = 10
 POLL_SECONDS = 0.1
