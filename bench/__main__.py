@@ -3,12 +3,13 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, lake, latency, library, processes, sync
+from bench import api, burst, chains, constants, lake, latency, library, processes, sync
 
 WORKLOADS = {
     "api": api,
     "burst": burst,
     "chains": chains,
+    "constants": constants,
     "lake": lake,
     "latency": latency,
     "library": library,

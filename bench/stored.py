@@ -53,7 +53,7 @@ class Size:
 
 
 def ours() -> Program:
-    return Program(command=[sys.executable, "-m", "bench.stored_library"], fill_us=450)
+    return Program(command=[sys.executable, "-m", "bench.stored_library"], fill_us=130)
 
 
 def bare() -> Program:
@@ -63,7 +63,7 @@ def bare() -> Program:
 def of_peer(name: str, size: Size, *, durable: bool = True) -> Figures:
     """Its venv is made when its turn comes: where that fails, it is its own row that says so."""
     command = [str(interpreter(name)), "-m", f"bench.peers.stored_{name}"]
-    return measured(Program(command=command, durable=durable, fill_us=150), size)
+    return measured(Program(command=command, durable=durable, fill_us=120), size)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
