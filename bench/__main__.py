@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, constants, lake, latency, library, processes, sync
+from bench import api, burst, chains, constants, lake, latency, library, processes, simulate, sync
 
 WORKLOADS = {
     "api": api,
@@ -14,6 +14,7 @@ WORKLOADS = {
     "latency": latency,
     "library": library,
     "processes": processes,
+    "simulate": simulate,
     "sync": sync,
 }
 

@@ -55,8 +55,9 @@ class Constants:
 
     @classmethod
     def of_json(cls, found: Mapping[str, Any]) -> "Constants":
-        values = {entry.name: found[entry.name] for entry in fields(cls)}
-        return cls(**{name: Cost(**value) if isinstance(value, dict) else value for name, value in values.items()})
+        values: dict[str, Any] = {entry.name: found[entry.name] for entry in fields(cls)}
+        costs = {name: Cost(**value) for name, value in values.items() if isinstance(value, dict)}
+        return cls(**{**values, **costs})
 
 
 def measured(path: Path = MEASURED) -> Constants:

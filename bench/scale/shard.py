@@ -20,7 +20,7 @@ from bench.scale.slots import Slots
 from waterclock.domain.moment import SECOND
 from waterclock.domain.planning import Misfire, plan_us
 from waterclock.engine.ticker import BATCH
-from waterclock.stores.postgres.database import IDLE_SECONDS
+from waterclock.stores.server import IDLE_SECONDS
 
 MISFIRE: Final = Misfire()
 
