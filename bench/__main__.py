@@ -3,13 +3,14 @@
 import argparse
 import sys
 
-from bench import api, burst, chains, constants, lake, latency, library, processes, simulate, sync
+from bench import api, burst, chains, constants, growth, lake, latency, library, processes, simulate, sync
 
 WORKLOADS = {
     "api": api,
     "burst": burst,
     "chains": chains,
     "constants": constants,
+    "growth": growth,
     "lake": lake,
     "latency": latency,
     "library": library,

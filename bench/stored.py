@@ -22,6 +22,8 @@ from bench.harness import ROOT
 from bench.peers.venvs import interpreter
 
 NAME = "stored"
+COUNT, SECONDS = 100_000, 60
+QUICK_COUNT, QUICK_SECONDS = 5_000, 10
 PATIENCE_SECONDS = 1_800  # for a fill, or for a run beyond its own time
 FIGURES = (
     Figure(key="lateness_p50_ms", title="lateness p50", unit="ms", more_is_better=False, goal=6),
@@ -67,13 +69,14 @@ def of_peer(name: str, size: Size, *, durable: bool = True) -> Figures:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--count", type=int, default=100_000, help="stored schedules")
+    parser.add_argument("--count", type=int, help=f"stored schedules: {COUNT:,}; 1,000,000 take minutes to fill")
     parser.add_argument("--due", type=int, default=50, help="at each whole second")
-    parser.add_argument("--seconds", type=int, default=60, help="how long is measured")
+    parser.add_argument("--seconds", type=int, help=f"how long is measured: {SECONDS}")
 
 
 def contests(given: argparse.Namespace) -> Sequence[Contest]:
-    size = Size(count=given.count, due=given.due, seconds=given.seconds)
+    count, seconds = (QUICK_COUNT, QUICK_SECONDS) if getattr(given, "quick", False) else (COUNT, SECONDS)
+    size = Size(count=given.count or count, due=given.due, seconds=given.seconds or seconds)
     in_memory = partial(of_peer, "apscheduler", size, durable=False)
     contestants = [
         Contestant(name="waterclock", role=US, measure=partial(measured, ours(), size)),
@@ -125,12 +128,16 @@ def filled(program: Program, size: Size) -> Iterator[Filled]:
         assert server.pid is not None
         base = int(time.time() + 10 + size.count * program.fill_us / 1e6)
         told(program, "fill", size, base=base, url=url)
-        asyncio.run(_settled(url))
+        analysed(url)
         yield Filled(url=url, postmaster=server.pid, base=base)
 
 
-async def _settled(url: str) -> None:
+def analysed(url: str) -> None:
     """What autovacuum would do at some time or other is done now: it is the same for all."""
+    asyncio.run(_analyse(url))
+
+
+async def _analyse(url: str) -> None:
     connection = await asyncpg.connect(url)
     try:
         await connection.execute("VACUUM ANALYZE", timeout=PATIENCE_SECONDS)

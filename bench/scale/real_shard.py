@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 PERIOD_SECONDS: Final = 60  # of every schedule; so many times what is due each second is stored
 WINDOW_SECONDS: Final = 75  # the engine speaks of its last minute
-AT_ONCE: Final = 500
+AT_ONCE: Final = 100
 
 
 def real(url: str, postmaster: int, folder: Path, due: int) -> dict[str, float]:
     """With so many due at each whole second."""
-    base = int(time.time()) + 10 + due * PERIOD_SECONDS // 400
+    base = int(time.time()) + 10 + due * PERIOD_SECONDS // 250
     asyncio.run(_on(url, lambda database: _fill(database, due, base)))
     with waterclock("engine", folder, url):
         time.sleep(max(0.0, base - time.time()))
