@@ -44,7 +44,11 @@ def run(given: argparse.Namespace) -> None:
             size: partial(measured, ours(), Size(count=size, due=50, seconds=given.seconds)) for size in sizes.values()
         },
     }
-    found = {name: [(size, _median(one, given.rounds)) for size, one in each.items()] for name, each in work.items()}
+    found: dict[str, list[tuple[int, Figures]]] = {}
+    for name, each in work.items():
+        for size, one in each.items():
+            found.setdefault(name, []).append((size, _median(one, given.rounds)))
+            print(f"{name} {size:,}: {found[name][-1][1]}", file=sys.stderr, flush=True)
     load.append(os.getloadavg()[0])
     report = {"workload": NAME, "load": [round(each, 2) for each in load], "rounds": given.rounds, "series": found}
     given.into.parent.mkdir(parents=True, exist_ok=True)

@@ -29,6 +29,7 @@ from waterclock.stores.ops.triggers import create_trigger
 
 SMALL = 60  # transactions of one thing each, beside as many things in large ones
 BATCH = 500
+CREATED = 100  # in a transaction; a busy machine takes its time
 HOUR_US = 3_600 * SECOND
 SCHEDULE_TABLES = ("jobs", "job_versions", "triggers", "trigger_actions")
 RUN_TABLES = ("fires", "runs", "attempts", "transitions")
@@ -121,8 +122,8 @@ class StoreCosts:
 
     async def _all(self) -> dict[str, Any]:
         due = time.time_ns() // 1_000 + HOUR_US
-        for first in range(0, self._count, BATCH):
-            await self._database.write(_create, range(first, min(first + BATCH, self._count)), due)
+        for first in range(0, self._count, CREATED):
+            await self._database.write(_create, range(first, min(first + CREATED, self._count)), due)
         schedule_bytes = await self._bytes(SCHEDULE_TABLES) / self._count
         self._database.offset_us += 2 * HOUR_US
         costs = {"fire": await self._cost(self._fire)}

@@ -1,4 +1,4 @@
-"""Shards on a virtual clock: every due instant is fired or skipped with a reason, through faults, and as the model says."""
+"""Shards on a virtual clock: every due instant is fired or skipped with a reason, also through faults."""
 
 import random
 from dataclasses import replace
