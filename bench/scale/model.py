@@ -6,7 +6,7 @@ up: whatever one shard needs for a K-th of the load, K of them need for all of i
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from bench.scale.constants import Constants, Cost
@@ -33,8 +33,7 @@ class Load:
 
     def part(self, shards: int) -> "Load":
         """What one of so many shards has."""
-        values = {name: getattr(self, name) for name in self.__slots__}
-        return Load(**{**values, "schedules": self.schedules / shards, "runs_a_day": self.runs_a_day / shards})
+        return replace(self, schedules=self.schedules / shards, runs_a_day=self.runs_a_day / shards)
 
     @property
     def rate(self) -> float:

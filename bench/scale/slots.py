@@ -4,7 +4,7 @@ from collections import deque
 
 from bench.scale.constants import Constants
 from bench.scale.histogram import Histogram
-from bench.scale.model import RENEW_SECONDS, WORKERS, Load
+from bench.scale.model import BEAT_SECONDS, RENEW_SECONDS, WORKERS, Load
 from bench.scale.shared_cores import SharedCores
 from waterclock.domain.moment import SECOND
 from waterclock.domain.placement import share
@@ -19,6 +19,7 @@ class Slots:
         self.slots = slots
         self._run_seconds = max(1, round(load.run_seconds))
         self._constants = constants
+        self._deletes = not load.drops
         self._calls_seconds = (  # of the API, for each run
             load.starts_share * constants.start_call.database_seconds(1)
             + load.reads_per_run * constants.read_call.database_seconds(1)
@@ -51,7 +52,12 @@ class Slots:
             started = self._start(due_us, count, (now_us - due_us) / SECOND)
             if started < count:
                 self._waiting.appendleft((due_us, count - started))
-        self._cores.ask(self._constants.renew.database_seconds(self.running / RENEW_SECONDS, WORKERS / RENEW_SECONDS))
+        self._cores.ask(self._standing_seconds())
+
+    def _standing_seconds(self) -> float:
+        """What is done however much begins and ends: leases are renewed, and nodes say that they live."""
+        renewed = self._constants.renew.database_seconds(self.running / RENEW_SECONDS, WORKERS / RENEW_SECONDS)
+        return renewed + self._constants.beat.database_seconds(0, WORKERS / BEAT_SECONDS)
 
     def _start(self, due_us: int, count: float, late_seconds: float) -> float:
         """How many of them begin; the lateness is that of the claim's end."""
@@ -77,3 +83,5 @@ class Slots:
         self.ended += ended
         transactions = -(-ended // AT_ONCE) + (WORKERS if ended else 0)
         self._cores.ask(self._constants.end.database_seconds(ended, transactions))
+        if self._deletes:  # as many grow old as end
+            self._cores.ask(self._constants.prune.database_seconds(ended))

@@ -77,6 +77,11 @@ def test_a_run_ends_that_began_and_none_that_did_not() -> None:
     assert 0 < seen.ended <= seen.begin_late.weight <= seen.fired
 
 
+def test_deleting_row_by_row_keeps_the_database_busier_than_dropping() -> None:
+    deleting = replace(story(), load=replace(SMALL, drops=False))
+    assert simulate_shard(deleting, 0).database > simulated().database
+
+
 def test_the_same_seed_tells_the_same_story() -> None:
     first, second = simulated(), simulated()
     assert (first.fired, first.database, first.fire_late.most) == (second.fired, second.database, second.fire_late.most)
