@@ -1,4 +1,4 @@
-"""A venv for each peer under .cache/peers/NAME, made once from bench/peers/NAME.txt: what it needs is no business of ours."""
+"""A venv for each peer, .cache/peers/NAME from bench/peers/NAME.txt: what it needs is no business of ours."""
 
 import fcntl
 import subprocess
@@ -13,7 +13,7 @@ PATIENCE_SECONDS = 600
 
 
 def interpreter(name: str) -> Path:
-    """Of the peer's venv, which is made where it is not there or not from this list; BenchProblem where it cannot be."""
+    """Of the peer's venv, which is made where there is none from this list; BenchProblem where it cannot be."""
     wanted, venv = ROOT / "bench/peers" / f"{name}.txt", ROOT / ".cache/peers" / name
     venv.parent.mkdir(parents=True, exist_ok=True)
     # The folder is part of the stamp: a copied venv has the old folder's paths in it and must not pass for ours.

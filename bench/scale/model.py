@@ -60,12 +60,20 @@ class Machine:
     disk_tb: float
     connections: int
     api_processes: int
+    workers: int = WORKERS
     target: float = 0.6
     late_seconds: float = 60.0  # the last fire of the worst instant: the grace of a missed fire by default
 
 
 LAPTOP: Final = Machine(
-    name="this machine", database_cores=1, schedulers=1, wal_mb=50, disk_tb=0.1, connections=100, api_processes=1
+    name="this machine",
+    database_cores=1,
+    schedulers=1,
+    wal_mb=50,
+    disk_tb=0.1,
+    connections=100,
+    api_processes=1,
+    workers=1,
 )
 SERVER: Final = Machine(
     name="16 cores, NVMe", database_cores=16, schedulers=4, wal_mb=300, disk_tb=8, connections=500, api_processes=8
@@ -93,7 +101,6 @@ class Need:
     wal_mb: float
     disk_tb: float
     api_cores: float
-    connections: float
 
 
 def need(load: Load, constants: Constants) -> Need:
@@ -121,7 +128,6 @@ def need(load: Load, constants: Constants) -> Need:
         disk_tb=(load.schedules * constants.schedule_bytes + load.runs_a_day * load.keep_days * constants.run_bytes)
         / 1e12,
         api_cores=api_cores,
-        connections=constants.connections_of_engine * (1 + WORKERS) + constants.connections_of_api * (1 + api_cores),
     )
 
 
@@ -157,10 +163,15 @@ def utilisation(load: Load, constants: Constants, machine: Machine) -> Mapping[s
         "the schedulers' Python": found.ticker_cores / machine.schedulers,
         "WAL": found.wal_mb / machine.wal_mb,
         "disk": found.disk_tb / machine.disk_tb,
-        "connections": found.connections / machine.connections,
+        "connections": _connections(found, constants, machine) / machine.connections,
         "the API's processes": found.api_cores / machine.api_processes,
         "the burst at midnight": load.worst_instant / fires_per_second(constants, machine) / machine.late_seconds,
     }
+
+
+def _connections(found: Need, constants: Constants, machine: Machine) -> float:
+    engines = machine.schedulers + machine.workers
+    return constants.connections_of_engine * engines + constants.connections_of_api * math.ceil(found.api_cores)
 
 
 def first_to_break(load: Load, constants: Constants, machine: Machine) -> tuple[str, float]:

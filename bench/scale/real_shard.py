@@ -9,7 +9,9 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
+
+import asyncpg
 
 from bench.harness import waterclock
 from bench.peers.stored_window import tree_cpu_seconds
@@ -21,7 +23,7 @@ from waterclock.domain.job import JobSpec
 from waterclock.domain.moment import SECOND, to_datetime
 from waterclock.domain.schedule import Every, to_json
 from waterclock.domain.trigger import Action, Target, TriggerSpec, TriggerType
-from waterclock.stores.base import Database, Tx
+from waterclock.stores.base import Database
 from waterclock.stores.opening import database_from_url
 from waterclock.stores.ops.jobs import create_job
 from waterclock.stores.ops.nodes import Node, list_nodes
@@ -31,13 +33,13 @@ T = TypeVar("T")
 
 PERIOD_SECONDS: Final = 60  # of every schedule; so many times what is due each second is stored
 WINDOW_SECONDS: Final = 75  # the engine speaks of its last minute
-AT_ONCE: Final = 100
+LEAD_SECONDS: Final = 20  # for filling and starting
 
 
 def real(url: str, postmaster: int, folder: Path, due: int) -> dict[str, float]:
     """With so many due at each whole second."""
-    base = int(time.time()) + 10 + due * PERIOD_SECONDS // 250
-    asyncio.run(_on(url, lambda database: _fill(database, due, base)))
+    base = int(time.time()) + LEAD_SECONDS
+    asyncio.run(_on(url, lambda database: _fill(database, url, due, base)))
     with waterclock("engine", folder, url):
         time.sleep(max(0.0, base - time.time()))
         before = tree_cpu_seconds(postmaster)
@@ -85,23 +87,38 @@ async def _nodes(database: Database) -> list[Node]:
     return await database.read(list_nodes, within_seconds=60)
 
 
-async def _fill(database: Database, due: int, base: int) -> None:
+async def _fill(database: Database, url: str, due: int, base: int) -> None:
+    """One trigger as it is made by a call, and the others as copies of its row: one by one they take minutes."""
     await database.migrate()
     spec = JobSpec(kind="callable", script="bench.noop:noop", max_concurrent=0, queue="nobody")
-    place = {"org_id": 1, "namespace": "glue", "owner": "bench", "definition": {}, "tags": {}}
-    await database.write(create_job, name="noop", spec=spec, **place)  # type: ignore[arg-type]
-    count = due * PERIOD_SECONDS
-    for first in range(0, count, AT_ONCE):
-        await database.write(_create, range(first, min(first + AT_ONCE, count)), due, base)
+    place: dict[str, Any] = {"org_id": 1, "namespace": "glue", "owner": "bench", "definition": {}, "tags": {}}
+    await database.write(create_job, name="noop", spec=spec, **place)
+    every = Every(interval=timedelta(seconds=PERIOD_SECONDS), anchor=to_datetime(base * SECOND))
+    actions = (Action(target=Target.JOB, name="noop"),)
+    trigger = TriggerSpec(type=TriggerType.SCHEDULED, actions=actions, schedule=to_json(every))
+    await database.write(create_trigger, name="at", spec=trigger, start=True, **place)
+    connection = await asyncpg.connect(url)
+    try:
+        for statement in await _copies(connection, due, base):
+            await connection.execute(statement)
+        await connection.execute("VACUUM ANALYZE")
+    finally:
+        await connection.close()
 
 
-async def _create(tx: Tx, numbers: range, due: int, base: int) -> None:
-    for number in numbers:
-        anchor = to_datetime((base + number // due) * SECOND)
-        spec = TriggerSpec(
-            type=TriggerType.SCHEDULED,
-            actions=(Action(target=Target.JOB, name="noop"),),
-            schedule=to_json(Every(interval=timedelta(seconds=PERIOD_SECONDS), anchor=anchor)),
-        )
-        place = {"org_id": 1, "namespace": "glue", "owner": "bench", "definition": {}, "tags": {}}
-        await create_trigger(tx, name=f"at {number}", spec=spec, start=True, **place)  # type: ignore[arg-type]
+async def _copies(connection: Any, due: int, base: int) -> list[str]:
+    rows = await connection.fetch(
+        "SELECT column_name AS name FROM information_schema.columns"
+        " WHERE table_schema = current_schema() AND table_name = 'triggers'"
+    )
+    kept = ", ".join(row["name"] for row in rows if row["name"] not in ("id", "name", "schedule", "next_fire_at"))
+    copies = f"generate_series(1, {due * PERIOD_SECONDS - 1}) n"
+    at = f"({base} + n / {due}) * CAST({SECOND} AS BIGINT)"
+    anchored = f"replace(schedule, '{base * SECOND}', CAST({at} AS TEXT))"
+    named = "trigger_id + n, action_no, org_id, namespace, target, name, arguments"
+    return [
+        f"INSERT INTO triggers (id, name, schedule, next_fire_at, {kept})"
+        f" SELECT id + n, name || ' ' || n, {anchored}, {at}, {kept} FROM triggers, {copies}",
+        "INSERT INTO trigger_actions (trigger_id, action_no, org_id, namespace, target, name, arguments)"
+        f" SELECT {named} FROM trigger_actions, {copies}",
+    ]

@@ -70,7 +70,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits that count; large ones with M and B."""
+    """Three digits that count; large ones with M and B, and what is next to nothing as that."""
+    if 0 < value < 0.001:
+        return "< 0.001"
     for size, letter in ((1e9, " B"), (1e6, " M")):
         if value >= size:
             return f"{value / size:.3g}{letter}"
@@ -151,7 +153,7 @@ def _needs(constants: Constants) -> str:
         rates = (load.rate, load.worst_instant)
         rest = (found.wal_mb, 1_000 * found.disk_tb, slots_for(load))
         rows.append([load.name, *map(number, (*rates, *cores, *rest))])
-    head = ["", "runs/s", "due at midnight", "schedulers", "database", "workers", "API", "trivial programs"]
+    head = ["", "runs/s", "due at midnight", "cores: schedulers", "database", "workers", "API", "trivial programs"]
     return table([*head, "WAL, MB/s", "disk, GB", "slots"], rows)
 
 

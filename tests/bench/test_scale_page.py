@@ -37,7 +37,8 @@ def test_the_kept_simulation_lost_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"), [(3, "3"), (0.1234, "0.123"), (1_234, "1,234"), (2.5e6, "2.5 M"), (1e9, "1 B")]
+    ("value", "shown"),
+    [(3, "3"), (0.1234, "0.123"), (0.00001, "< 0.001"), (1_234, "1,234"), (2.5e6, "2.5 M"), (1e9, "1 B")],
 )
 def test_numbers_are_short(value: float, shown: str) -> None:
     assert number(value) == shown
