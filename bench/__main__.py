@@ -8,7 +8,7 @@ import argparse
 import sys
 from types import ModuleType
 
-from bench import api, burst, chains, lake, latency, library, processes, submit, sync
+from bench import api, burst, chains, constants, growth, lake, latency, library, processes, simulate, submit, sync
 from bench.contest import holding
 
 # Contests in the order in which `all` holds them.
@@ -16,9 +16,12 @@ CONTESTS = {"burst": burst, "latency": latency, "submit": submit}
 ALONE = {
     "api": api,
     "chains": chains,
+    "constants": constants,
+    "growth": growth,
     "lake": lake,
     "library": library,
     "processes": processes,
+    "simulate": simulate,
     "sync": sync,
 }
 STORES = ["sqlite", "postgres", "mariadb"]

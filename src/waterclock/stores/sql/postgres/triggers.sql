@@ -1,20 +1,27 @@
 -- name: hold_as_they_were
 -- What was made ready is written in the same statement, where this says yes. Job and trigger are locked, so that what is
 -- compared is what they are now, not what they were when the statement began. One by one through the keys: before the
--- first ANALYZE of a table that fills quickly, a join would read all of it. What fires for the last time goes, by the
--- place where it was found: nobody moves what is locked.
+-- first ANALYZE of a table that fills quickly, a join would read all of it. What fires for the last time goes by
+-- its key: one that was touched since the statement began has another place, which this statement does not see.
 WITH clock AS MATERIALIZED (
   SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + CAST(:offset_us AS BIGINT) AS now),
 held AS MATERIALIZED (
-  SELECT u.last, t.ctid AS trigger_place, j.ctid AS job_place
+  SELECT u.last, u.trigger_id, u.job_id
   FROM unnest(CAST(:trigger_ids AS BIGINT[]), CAST(:versions AS BIGINT[]), CAST(:job_ids AS BIGINT[]),
       CAST(:job_versions AS BIGINT[]), CAST(:last AS BOOLEAN[])) AS u(trigger_id, version, job_id, job_version, last),
-    LATERAL (SELECT ctid FROM triggers WHERE id = u.trigger_id AND version = u.version AND state = 'RUNNING'
+    LATERAL (SELECT 1 FROM triggers WHERE id = u.trigger_id AND version = u.version AND state = 'RUNNING'
       AND next_fire_at = :due_at FOR UPDATE SKIP LOCKED) t,
-    LATERAL (SELECT ctid FROM jobs WHERE id = u.job_id AND version = u.job_version FOR SHARE SKIP LOCKED) j
+    LATERAL (SELECT 1 FROM jobs WHERE id = u.job_id AND version = u.job_version FOR SHARE SKIP LOCKED) j
   WHERE (SELECT now FROM clock) BETWEEN :due_at AND :until),
 fit AS MATERIALIZED (SELECT COUNT(*) = CAST(:count AS BIGINT) AS yes FROM held),
 gone_triggers AS (DELETE FROM triggers
-  WHERE ctid = ANY (ARRAY(SELECT trigger_place FROM held WHERE last)) AND (SELECT yes FROM fit)),
-gone_jobs AS (DELETE FROM jobs WHERE ctid = ANY (ARRAY(SELECT job_place FROM held WHERE last)) AND (SELECT yes FROM fit))
+  WHERE id = ANY (ARRAY(SELECT trigger_id FROM held WHERE last)) AND (SELECT yes FROM fit)),
+gone_jobs AS (DELETE FROM jobs WHERE id = ANY (ARRAY(SELECT job_id FROM held WHERE last)) AND (SELECT yes FROM fit))
 SELECT now, yes FROM clock, fit
+
+-- name: triggers_of_org
+-- Each namespace by itself, in the order of its names: all of them at once would be read and sorted to the last.
+SELECT p.* FROM unnest(CAST(:namespaces AS TEXT[])) n,
+  LATERAL (SELECT * FROM triggers WHERE org_id = :org_id AND namespace = n AND name >= :after
+    AND (name > :after OR id > :after_id) ORDER BY name, id LIMIT :limit) p
+ORDER BY p.name, p.id LIMIT :limit

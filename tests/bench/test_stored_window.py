@@ -1,0 +1,50 @@
+"""The window of the stored workload: who counts, and how late."""
+
+import os
+
+import pytest
+
+from bench.peers import stored_window
+from bench.peers.stored_window import Window, Work, resident_mb, tree_cpu_seconds
+
+WORK = Work(step="run", url="", count=1_000, due=10, seconds=5, base=1_000, postmaster=0)
+
+
+@pytest.fixture(autouse=True)
+def nobody_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_window, "begun", [])
+
+
+def test_schedules_are_spread_over_their_period() -> None:
+    assert WORK.period == 100
+    assert [WORK.slot(number) for number in (0, 9, 10, 999)] == [0, 0, 1, 99]
+
+
+def test_the_window_begins_at_a_whole_second_after_the_base() -> None:
+    assert Window.after(WORK, 900.5).first == 1_000
+    assert Window.after(WORK, 1_010.2).first == 1_011
+
+
+def test_a_window_that_would_meet_nothing_due_is_refused() -> None:
+    with pytest.raises(SystemExit):
+        Window.after(WORK, 1_097)
+
+
+def test_only_what_is_due_in_the_window_counts() -> None:
+    window = Window.after(WORK, 1_010)
+    stored_window.begun.extend([(1_009.5, 9), (1_010.25, 10), (1_014.5, 14), (1_015.5, 15)])
+    assert window.begun() == [0.25, 0.5]
+
+
+def test_who_has_not_begun_is_as_late_as_it_is_by_now() -> None:
+    window = Window.after(WORK, 1_010)
+    stored_window.begun.extend((1_010.001 + slot - 10, slot) for slot in range(10, 15) for _ in range(9))
+    late = window.lateness(1_030)
+    assert late["not_begun"] == 5
+    assert late["lateness_p50_ms"] == pytest.approx(1)
+    assert late["lateness_p99_ms"] == pytest.approx(15_000)
+
+
+def test_a_process_has_used_some_cpu_and_memory() -> None:
+    assert tree_cpu_seconds(os.getpid()) > 0
+    assert resident_mb(os.getpid()) > 1
