@@ -1,0 +1,59 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.Date;
+import java.util.List;
+import java.util.TimeZone;
+import org.quartz.CronExpression;
+
+/**
+ * W5: microseconds per getNextValidTimeAfter, warm, the best of several passes over the same moments.
+ *
+ * Reads a line of moments (epoch seconds, by spaces) and then lines "expression TAB zone"; a figure is named by its line.
+ */
+final class Cron {
+    private static final int WARMING = 60; // passes over all of them: by then the compiler has had its say
+    private static final int PASSES = 15;
+
+    private Cron() {}
+
+    static String measure() throws Exception {
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        List<Date> moments = new ArrayList<>();
+        for (String second : in.readLine().split(" ")) {
+            moments.add(new Date(Long.parseLong(second) * 1000));
+        }
+        List<CronExpression> expressions = new ArrayList<>();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] parts = line.split("\t");
+            CronExpression expression = new CronExpression(parts[0]);
+            expression.setTimeZone(TimeZone.getTimeZone(parts[1]));
+            expressions.add(expression);
+        }
+        for (int pass = 0; pass < WARMING; pass++) {
+            expressions.forEach(expression -> micros(expression, moments));
+        }
+        Figures figures = new Figures();
+        for (int line = 0; line < expressions.size(); line++) {
+            double best = Double.MAX_VALUE;
+            for (int pass = 0; pass < PASSES; pass++) {
+                best = Math.min(best, micros(expressions.get(line), moments));
+            }
+            figures.with(String.valueOf(line), best);
+        }
+        return figures.toString();
+    }
+
+    private static double micros(CronExpression expression, List<Date> moments) {
+        long began = System.nanoTime();
+        long sum = 0;
+        for (Date moment : moments) {
+            Date found = expression.getNextValidTimeAfter(moment);
+            sum += found == null ? 1 : found.getTime();
+        }
+        if (sum == 0) {
+            throw new IllegalStateException("nothing was found"); // and what was found has been looked at
+        }
+        return (System.nanoTime() - began) / 1000.0 / moments.size();
+    }
+}
