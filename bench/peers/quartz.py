@@ -7,20 +7,23 @@ import hashlib
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
 
 from bench.contest.contestant import PEER, BenchProblem, Contestant, Figures
+from bench.contest.program import figures_of
 from bench.harness import ROOT
 
 SOURCES: Final = Path(__file__).parent / "quartz"
 CLASSES: Final = ROOT / ".cache" / "peers" / "quartz"
 PACKAGES: Final = ("libquartz2-java", "libpostgresql-jdbc-java", "libslf4j-java")
 JARS: Final = ("quartz2", "slf4j-api", "slf4j-nop", "HikariCP", "postgresql")
-LONGEST_SECONDS: Final = 600.0
+TIMEOUT_SECONDS: Final = 600.0
+
+Options = Mapping[str, int | float | str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,36 +51,19 @@ def contestants(
     ]
 
 
-def measure(workload: str, setting: Setting, options: dict[str, int | float | str]) -> Figures:
+def measure(workload: str, setting: Setting, options: Options) -> Figures:
     """One round on a PostgreSQL of its own, fsync on."""
     from tests.services.postgres import PostgresServer
 
     with PostgresServer() as server, server.fresh_database() as url:
         place = {"url": url, "postmaster": server.pid, "batch": setting.batch, "threads": setting.threads}
-        return run(workload, place | options)
+        return figures_of(command(workload, {**place, **options}), TIMEOUT_SECONDS)
 
 
-def next_fire_us(expressions: Sequence[tuple[str, str]], seconds: Sequence[int]) -> list[float]:
-    """What one next fire costs, warm, of each expression in its zone; from these moments, in epoch seconds."""
-    lines = [" ".join(map(str, seconds)), *("\t".join(each) for each in expressions)]
-    figures = run("W5", {}, given="".join(line + "\n" for line in lines))
-    return [figures[str(place)] for place in range(len(expressions))]
-
-
-def run(workload: str, options: dict[str, int | float | str], *, given: str = "") -> Figures:
-    """The figures that the program prints."""
+def command(workload: str, options: Options) -> list[str]:
+    """What starts the program; Debian's packages are fetched and it is compiled where that has not been done."""
     words = [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    command = [str(_java() / "bin/java"), "-cp", f"{_classes()}:{_jars()}", "Peer", workload, *words]
-    try:
-        done = subprocess.run(
-            command, input=given, capture_output=True, text=True, timeout=LONGEST_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise BenchProblem(f"Quartz was not done within {LONGEST_SECONDS:.0f} s") from error
-    if done.returncode:
-        raise BenchProblem(f"Quartz failed: {_reason(done.stderr)}")
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return figures
+    return [str(_java() / "bin/java"), "-cp", f"{_classes()}:{_jars()}", "Peer", workload, *words]
 
 
 @lru_cache(maxsize=1)
@@ -111,16 +97,10 @@ def _tool(name: str, *words: str) -> str:
     return done.stdout.strip()
 
 
-def _reason(errors: str) -> str:
-    """Of a stack trace what went wrong: the line that names it."""
-    named = [line for line in errors.splitlines() if "Exception" in line]
-    return (named or errors.splitlines() or ["it said nothing"])[-1][:300]
-
-
 def main() -> None:
     """`python -m bench.peers.quartz W1 count=5000 limit=60`: all settings, once, for a look."""
     workload, *words = sys.argv[1:]
-    options: dict[str, int | float | str] = dict(word.split("=", 1) for word in words)
+    options: Options = dict(word.split("=", 1) for word in words)
     for contestant in contestants(workload, **options):
         print(contestant.name, json.dumps(dict(contestant.measure())), flush=True)
 

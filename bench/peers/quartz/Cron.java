@@ -1,15 +1,17 @@
-import java.io.BufferedReader;
-import java.io.InputStreamReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Date;
 import java.util.List;
+import java.util.Map;
 import java.util.TimeZone;
 import org.quartz.CronExpression;
 
 /**
  * W5: microseconds per getNextValidTimeAfter, warm, the best of several passes over the same moments.
  *
- * Reads a line of moments (epoch seconds, by spaces) and then lines "expression TAB zone"; a figure is named by its line.
+ * The file `--order` has a line of moments (epoch seconds, by spaces) and then lines "expression TAB zone"; a figure is
+ * named by the place of its line.
  */
 final class Cron {
     private static final int WARMING = 60; // passes over all of them: by then the compiler has had its say
@@ -17,14 +19,14 @@ final class Cron {
 
     private Cron() {}
 
-    static String measure() throws Exception {
-        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+    static String measure(Map<String, String> given) throws Exception {
+        List<String> lines = Files.readAllLines(Path.of(given.get("order")));
         List<Date> moments = new ArrayList<>();
-        for (String second : in.readLine().split(" ")) {
+        for (String second : lines.get(0).split(" ")) {
             moments.add(new Date(Long.parseLong(second) * 1000));
         }
         List<CronExpression> expressions = new ArrayList<>();
-        for (String line = in.readLine(); line != null; line = in.readLine()) {
+        for (String line : lines.subList(1, lines.size())) {
             String[] parts = line.split("\t");
             CronExpression expression = new CronExpression(parts[0]);
             expression.setTimeZone(TimeZone.getTimeZone(parts[1]));
@@ -34,12 +36,12 @@ final class Cron {
             expressions.forEach(expression -> micros(expression, moments));
         }
         Figures figures = new Figures();
-        for (int line = 0; line < expressions.size(); line++) {
+        for (int place = 0; place < expressions.size(); place++) {
             double best = Double.MAX_VALUE;
             for (int pass = 0; pass < PASSES; pass++) {
-                best = Math.min(best, micros(expressions.get(line), moments));
+                best = Math.min(best, micros(expressions.get(place), moments));
             }
-            figures.with(String.valueOf(line), best);
+            figures.with(String.valueOf(place), best);
         }
         return figures.toString();
     }

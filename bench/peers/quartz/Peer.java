@@ -20,7 +20,7 @@ public final class Peer {
             case "W2" -> Latency.measure(given);
             case "W3" -> Submit.measure(given);
             case "W4" -> Stored.measure(given);
-            case "W5" -> Cron.measure();
+            case "W5" -> Cron.measure(given);
             case "W6" -> Scripts.measure(given);
             default -> throw new IllegalArgumentException("no such workload: " + workload);
         };

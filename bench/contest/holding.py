@@ -1,0 +1,81 @@
+"""Holds contests; results and plots come into a folder after each, so that nothing is lost to the next."""
+
+import argparse
+import dataclasses
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.contest import machine, results, tables
+from bench.contest.contestant import PEER, BenchProblem, Contest
+from bench.contest.rounds import aloud, compete
+from bench.contest.standing import champion, holds
+from bench.harness import ROOT
+from bench.peers.venvs import interpreter
+
+RESULTS = ROOT / "bench/results"
+ALL, NONE = "all", "none"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--peers", metavar="A,B|all|none", help="beside us and the limit; by how their names begin")
+    parser.add_argument("--rounds", type=int, default=None, help="default: 3, with --quick 1")
+    parser.add_argument("--quick", action="store_true", help="small counts and one round, for trying")
+    parser.add_argument("--into", type=Path, default=RESULTS, metavar="FOLDER", help="default: bench/results")
+
+
+def hold(contests: Sequence[Contest], given: argparse.Namespace) -> bool:
+    """Whether we had figures in all of them; goals that are missed are told, and no failure."""
+    finished = []
+    for contest in contests:
+        finished.append(_held(with_peers(contest, given.peers or ALL), given))
+    return all(finished)
+
+
+def with_peers(contest: Contest, chosen: str) -> Contest:
+    """The same with the peers that were asked for; we and the limits always take part."""
+    wanted = () if chosen == NONE else tuple(chosen.split(","))
+    keep = [
+        each
+        for each in contest.contestants
+        if each.role != PEER or chosen == ALL or each.name.startswith(wanted or ("\0",))
+    ]
+    return dataclasses.replace(contest, contestants=keep)
+
+
+def _held(contest: Contest, given: argparse.Namespace) -> bool:
+    rounds = given.rounds or (1 if given.quick else 3)
+    aloud(f"{contest.name}: {contest.title}; {len(contest.contestants)} contestants, {rounds} rounds")
+    described, before = machine.described(), machine.load()
+    ran_at = datetime.now(UTC).isoformat(timespec="seconds")
+    standings = compete(contest, rounds)
+    load = (before, machine.load())
+    result = results.result_of(
+        contest, standings, rounds=rounds, ran_at=ran_at, load=load, machine=described, quick=given.quick
+    )
+    path = results.write(result, given.into)
+    tables.write_tables(results.read_all(given.into), given.into)
+    _plot(path)
+    _tell(result)
+    return not champion(standings).problem
+
+
+def _plot(path: Path) -> None:
+    """By an interpreter that has matplotlib, which is no dependency of ours; without it there are tables alone."""
+    try:
+        command = [str(interpreter("plots")), "-m", "bench.contest.plots", str(path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            aloud(f"no plot: {done.stderr.strip().splitlines()[-1:]}")
+    except (BenchProblem, subprocess.TimeoutExpired) as problem:
+        aloud(f"no plot: {problem}")
+
+
+def _tell(result: results.Result) -> None:
+    print(tables.page(result), flush=True)
+    ours = champion(result.standings)
+    for figure in result.figures:
+        if (reached := holds(ours, figure)) is not None:
+            print(f"goal, {figure.title}: {'holds' if reached else 'missed'}", file=sys.stderr, flush=True)
