@@ -1,95 +1,93 @@
-"""N one-shot triggers due at the same instant, until every no-op callable has begun and that is recorded."""
+"""W1: N one-shot schedules due at the same instant in a durable store, until every no-op has begun.
+
+Alone (`--store`) it is the server's engine, and every begin is in the store, too.
+"""
 
 import argparse
 import asyncio
-import time
+from collections.abc import Sequence
 
-from bench.harness import data_dir, report, spread, store, waterclock
-from waterclock.domain.job import JobSpec
-from waterclock.domain.moment import SECOND, to_datetime
-from waterclock.domain.run import RunState
-from waterclock.domain.schedule import parse_schedule, to_json
-from waterclock.domain.trigger import Action, Target, TriggerSpec, TriggerType
-from waterclock.stores.base import Database, Tx
-from waterclock.stores.opening import database_from_url
-from waterclock.stores.ops import reading
-from waterclock.stores.ops.jobs import create_job
-from waterclock.stores.ops.triggers import create_trigger
+from bench.contest.contestant import Contest, Contestant, Figure
+from bench.contest.entrants import MEMORY, REDIS, limit, ours, peer
+from bench.harness import data_dir, report, store, waterclock
+from bench.ours.server_burst import fired
+from bench.peers import quartz
+from bench.peers.measures import PATIENCE_SECONDS
+
+NAME = "burst"
+COUNTS, QUICK = (5_000, 10_000), (300,)
+IN_MEMORY = 10_000
+GOAL, LATENESS_GOAL = 25_000, 250
+LIBRARY, SERVER = "bench.ours.library", "bench.ours.server"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--count", type=int, default=5_000)
+    parser.add_argument("--count", type=int, help="default: 5,000; in a contest 5,000 and 10,000")
     parser.add_argument("--lead-seconds", type=float, default=8.0, help="from the last creation to the due instant")
 
 
 def run(given: argparse.Namespace) -> None:
+    count = given.count or COUNTS[0]
     with (
         data_dir() as folder,
         store(given.store, folder) as url,
         waterclock("engine", folder, url, callables="bench.noop:noop"),
     ):
-        figures = asyncio.run(_burst(url, given.count, given.lead_seconds))
-    report("burst", store=given.store, count=given.count, **figures)
+        figures, _ = asyncio.run(fired(url, count, given.lead_seconds))
+    report("burst", store=given.store, count=count, **figures)
 
 
-async def _burst(url: str, count: int, lead_seconds: float) -> dict[str, object]:
-    database = database_from_url(url)
-    await database.open()
-    try:
-        due = int(time.time() + lead_seconds + count / 400) + 1
-        await _define(database, count, due)
-        if time.time() > due:
-            raise SystemExit("creating the triggers took longer than the lead: give a larger --lead-seconds")
-        await asyncio.sleep(due - time.time())
-        while (begun := await database.read(_count_begun)) < count:
-            if time.time() > due + 120:
-                raise SystemExit(f"only {begun} of {count} began within 120 s")
-            await asyncio.sleep(0.02)
-        seconds = time.time() - due
-        attempts = await database.read(
-            reading.list_attempts,
-            org_id=1,
-            namespaces=["api"],
-            states=list(RunState),
-            before=reading.FROM_THE_NEWEST,
-            limit=count,
-        )
-        late = [(attempt.started_at - attempt.run_at) / SECOND for attempt in attempts if attempt.started_at]
-        return {"fires_per_second": round(count / seconds), "seconds": round(seconds, 3), "lateness": spread(late)}
-    finally:
-        await database.close()
+def contests(given: argparse.Namespace) -> Sequence[Contest]:
+    counts = (given.count,) if given.count else QUICK if given.quick else COUNTS
+    return [*(durable(count, slow=count <= COUNTS[0]) for count in counts), in_memory(given)]
 
 
-async def _define(database: Database, count: int, due: int) -> None:
-    spec = JobSpec(kind="callable", script="bench.noop:noop", max_concurrent=0, queue="callables")
-    await database.write(
-        create_job, org_id=1, namespace="api", name="noop", owner="admin", spec=spec, definition={}, tags={}
-    )
-    instant = f"at({to_datetime(due * SECOND):%Y-%m-%dT%H:%M:%S})"
-    trigger = TriggerSpec(
-        type=TriggerType.SCHEDULED,
-        actions=(Action(target=Target.JOB, name="noop"),),
-        expression=instant,
-        schedule=to_json(parse_schedule(instant)),
-    )
-    for first in range(0, count, 50):
-        await asyncio.gather(*(_create(database, f"once {n}", trigger) for n in range(first, min(first + 50, count))))
-
-
-async def _create(database: Database, name: str, spec: TriggerSpec) -> None:
-    await database.write(
-        create_trigger,
-        org_id=1,
-        namespace="api",
-        name=name,
-        owner="admin",
-        spec=spec,
-        definition={},
-        tags={},
-        start=True,
+def durable(count: int, *, slow: bool) -> Contest:
+    """`slow`: also those who need tens of seconds; they are not asked for more than 5,000."""
+    order = ("burst", "--count", str(count))
+    return Contest(
+        name=f"W1-burst-{count}",
+        title=f"W1: {count:,} one-shot schedules due at one instant, durable store",
+        figures=figures(GOAL, LATENESS_GOAL if count == COUNTS[0] else None),
+        contestants=[
+            ours("waterclock", LIBRARY, *order),
+            ours("waterclock server", SERVER, *order),
+            peer("pgqueuer", "pgqueuer", *order),
+            peer("celery + redis", "celery", *order, on=REDIS),
+            peer("apscheduler, memory (not durable)", "apscheduler", *order, on=MEMORY),
+            *(_slow(count, order) if slow else ()),
+            limit("bare asyncpg", "bench.limits.postgres", *order),
+        ],
     )
 
 
-async def _count_begun(tx: Tx) -> int:
-    row = await tx.fetch_one("count_begun")
-    return int(row["count"]) if row else 0
+def _slow(count: int, order: Sequence[str]) -> list[Contestant]:
+    return [
+        peer("apscheduler, PostgreSQL", "apscheduler", *order),
+        peer("procrastinate", "procrastinate", *order),
+        *quartz.contestants("W1", count=count, limit=PATIENCE_SECONDS),
+    ]
+
+
+def in_memory(given: argparse.Namespace) -> Contest:
+    count = given.count or (QUICK[0] if given.quick else IN_MEMORY)
+    order = ("burst", "--count", str(count))
+    return Contest(
+        name="W1-burst-memory",
+        title=f"W1: {count:,} one-shot schedules due at one instant, in memory",
+        figures=figures(None, None),
+        contestants=[
+            ours("waterclock, memory", LIBRARY, *order, on=MEMORY),
+            peer("apscheduler, memory", "apscheduler", *order, on=MEMORY),
+            limit("a heap and a thread", "bench.limits.memory", *order, on=MEMORY),
+        ],
+    )
+
+
+def figures(fires: float | None, lateness: float | None) -> list[Figure]:
+    p50, p99 = "lateness_p50_ms", "lateness_p99_ms"
+    return [
+        Figure(key="fires_per_second", title="fires a second", unit="/s", more_is_better=True, goal=fires),
+        Figure(key=p50, title="lateness p50", unit="ms", more_is_better=False),
+        Figure(key=p99, title="lateness p99", unit="ms", more_is_better=False, goal=lateness),
+    ]

@@ -41,7 +41,7 @@ def contest(kind: str, expressions: Sequence[Expression], moments: Sequence[int]
     """The figure is the mean over what every library can say; then one for each expression."""
     mean = Figure(key="mean_us", title="a next fire, mean", unit="µs", more_is_better=False, goal=goal)
     each = [Figure(key=one.key, title=one.name, unit="µs", more_is_better=False) for one in expressions]
-    entrants = [
+    entrants: list[tuple[str, str, str, Command]] = [
         ("waterclock", US, "waterclock", partial(_ours, "waterclock")),
         ("waterclock, in microseconds as the engine asks", US, "waterclock", partial(_ours, "engine")),
         ("quartz (Java, warm)", PEER, "quartz", _quartz),

@@ -1,4 +1,4 @@
-"""The expressions whose next fire is asked for, typical and hard, in the words of each library; None where it has none."""
+"""The expressions whose next fire is asked for, in the words of each library; None where it has no words for it."""
 
 from dataclasses import dataclass
 from typing import Final

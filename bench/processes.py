@@ -65,16 +65,19 @@ def _quartz(count: int) -> Figures:
 
 def measure(kind: str, count: int) -> Figures:
     """One round of ours: engine and API, each in its process, and one client that submits all in one call."""
-    with data_dir() as folder, store(kind, folder) as url, trivial.script() as script:
-        with waterclock("engine", folder, url), waterclock("api", folder, url) as address:
-            token = (folder / "token").read_text().strip()
-            with httpx.Client(
-                base_url=f"{address}/api/v1", headers={"Authorization": f"Bearer {token}"}, timeout=60
-            ) as client:
-                body = {"name": "trivial", "kind": "python", "script": f"file://{script}", "max_concurrent": 0}
-                client.post("/jobs", json=body).raise_for_status()
-                _submit(client, WARMING)
-                return {"runs_per_second": count / _submit(client, count)}
+    with (
+        data_dir() as folder,
+        store(kind, folder) as url,
+        trivial.script() as script,
+        waterclock("engine", folder, url),
+        waterclock("api", folder, url) as address,
+    ):
+        token = {"Authorization": f"Bearer {(folder / 'token').read_text().strip()}"}
+        with httpx.Client(base_url=f"{address}/api/v1", headers=token, timeout=60) as client:
+            body = {"name": "trivial", "kind": "python", "script": f"file://{script}", "max_concurrent": 0}
+            client.post("/jobs", json=body).raise_for_status()
+            _submit(client, WARMING)
+            return {"runs_per_second": count / _submit(client, count)}
 
 
 def _submit(client: httpx.Client, count: int) -> float:

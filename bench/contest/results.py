@@ -1,6 +1,7 @@
 """What a contest came to, as a file that is read again: NAME.json in the folder of all results."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -45,5 +46,11 @@ def read(path: Path) -> Result:
 
 
 def read_all(folder: Path) -> list[Result]:
-    """All contests of a folder, in the order of their names: W1, W2 …"""
-    return [read(path) for path in sorted(folder.glob("W*.json"))]
+    """All contests of a folder, in the order of their names: W1, W2 …, 5000 before 10000."""
+    return [read(path) for path in sorted(folder.glob("W*.json"), key=lambda path: in_order(path.stem))]
+
+
+def in_order(name: str) -> list[tuple[bool, int, str]]:
+    """What names are sorted by, so that numbers in them count as numbers."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]

@@ -40,8 +40,10 @@ def rotated(items: Sequence[T], turn: int) -> list[T]:
 def _measured(contestant: Contestant, standing: Standing) -> Figures | None:
     try:
         return contestant.measure()
-    except (BenchProblem, OSError) as problem:
-        standing.problem = str(problem) or type(problem).__name__
+    except BenchProblem as problem:
+        standing.problem = str(problem)
+    except (Exception, SystemExit) as problem:  # whatever one of them raises, the others go on
+        standing.problem = f"{type(problem).__name__}: {problem}"
     return None
 
 

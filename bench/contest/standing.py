@@ -17,7 +17,7 @@ class Standing:
     problem: str = ""
 
     def values(self, figure: Figure) -> list[float]:
-        return [seen[figure.key] for seen in self.rounds if seen is not None and figure.key in seen]
+        return [value for seen in self.rounds if (value := _value(seen, figure)) is not None]
 
     def median(self, figure: Figure) -> float | None:
         values = self.values(figure)
@@ -34,13 +34,13 @@ def ratio(ours: Standing, other: Standing, figure: Figure) -> float | None:
 
     The machine is not the same from one round to the next, so that medians of different rounds do not compare.
     """
-    pairs = zip(ours.rounds, other.rounds, strict=False)
-    found = [_better(one[figure.key], two[figure.key], figure) for one, two in pairs if _both(one, two, figure)]
+    pairs = [(_value(one, figure), _value(two, figure)) for one, two in zip(ours.rounds, other.rounds, strict=False)]
+    found = [_better(one, two, figure) for one, two in pairs if one is not None and two is not None]
     return statistics.median(found) if found else None
 
 
-def _both(one: Figures | None, two: Figures | None, figure: Figure) -> bool:
-    return one is not None and two is not None and figure.key in one and figure.key in two
+def _value(seen: Figures | None, figure: Figure) -> float | None:
+    return None if seen is None else seen.get(figure.key)
 
 
 def _better(ours: float, theirs: float, figure: Figure) -> float:

@@ -21,12 +21,11 @@ HEAD = (
     "load",
 )
 ORDER = {US: 0, PEER: 1, LIMIT: 2}
-NOTE = (
-    "Written by `make bench`: each row is of one run, all contestants in turns. Figures are medians of the rounds, with"
-    " ranges in brackets.\nHow far we are ahead is the median of the rounds' own ratios: over 1 where we are better."
-    " The limit is a bare prototype's,\nwith how much of it we reach. The load is the machine's, of a minute, before and"
-    " after.\n"
-)
+NOTE = """\
+Written by `make bench`: each row is of one run, all contestants in turns. Figures are medians of the rounds, with
+ranges in brackets. How far we are ahead is the median of the rounds' own ratios: over 1 where we are better. The limit
+is a bare prototype's, with how much of it we reach. The load is the machine's, of a minute, before and after.
+"""
 
 
 def write_tables(results: Sequence[Result], folder: Path) -> None:
@@ -106,9 +105,14 @@ def _share(ours: Standing, limit: Standing, figure: Figure) -> str:
 
 
 def _circumstances(result: Result) -> str:
-    facts = ", ".join(f"{name} {value}" for name, value in result.machine.items() if not isinstance(value, dict))
+    facts = ", ".join(_fact(name, value) for name, value in result.machine.items())
     quick = "; quick: small counts, for trying" if result.quick else ""
-    return f"\n{result.ran_at}, {result.rounds} rounds, load {result.load[0]:g} → {result.load[1]:g}; {facts}{quick}."
+    return f"\n{result.ran_at}, {result.rounds} round(s), load {result.load[0]:g} → {result.load[1]:g}; {facts}{quick}."
+
+
+def _fact(name: str, value: object) -> str:
+    told = " ".join(f"{each} {of}" for each, of in value.items()) if isinstance(value, dict) else str(value)
+    return f"{name.replace('_', ' ')} {told}"
 
 
 def _line(words: str) -> str:

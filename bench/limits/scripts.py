@@ -1,4 +1,4 @@
-"""A bare fork server, 4 at once: a warm interpreter forks, the child runs the script with its output in a file of its own.
+"""A bare fork server, 4 at once: a warm interpreter forks, and the child runs the script, its output in a file.
 
 Exit codes are kept in memory: no store, no supervisor, nobody who would outlive it.
 """

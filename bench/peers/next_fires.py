@@ -42,14 +42,14 @@ def croniter(text: str, zone: str, moments: list[datetime]) -> Asked:
 
 
 def cronsim(text: str, zone: str, moments: list[datetime]) -> Asked:
-    from cronsim import CronSim
+    from cronsim import CronSim  # type: ignore[import-not-found,unused-ignore]  # in its own venv
 
     local = in_zone(zone, moments)
     one = CronSim(text, local[0])
     if one.fixup_tz:  # it counts in local time then, and lays the zone on what it has found
         local = [moment.replace(tzinfo=None) for moment in local]
 
-    def ask(moment: datetime) -> datetime:
+    def ask(moment: datetime) -> object:
         one.dt = moment
         return next(one)
 
@@ -86,7 +86,8 @@ def main() -> None:
     library, order = LIBRARIES[sys.argv[1]], Path(sys.argv[2])
     first, *lines = order.read_text().splitlines()
     moments = [datetime.fromtimestamp(int(second), UTC) for second in first.split()]
-    asked = [library(*line.split("\t"), moments) for line in lines]
+    expressions = [line.partition("\t") for line in lines]
+    asked = [library(text, zone, moments) for text, _, zone in expressions]
     print(json.dumps({str(place): best_us(*each) for place, each in enumerate(asked)}))
 
 

@@ -1,4 +1,4 @@
-"""Plain pools of processes, 4 at once: threads that call `subprocess.run`, and asyncio's subprocesses. Kept in memory."""
+"""Plain pools of processes, 4 at once: threads that call `subprocess.run`, and asyncio's; results in memory."""
 
 import asyncio
 import sys

@@ -56,7 +56,7 @@ def measure(workload: str, setting: Setting, options: Options) -> Figures:
     from tests.services.postgres import PostgresServer
 
     with PostgresServer() as server, server.fresh_database() as url:
-        place = {"url": url, "postmaster": server.pid, "batch": setting.batch, "threads": setting.threads}
+        place: Options = {"url": url, "postmaster": server.pid, "batch": setting.batch, "threads": setting.threads}
         return figures_of(command(workload, {**place, **options}), TIMEOUT_SECONDS)
 
 
@@ -100,9 +100,9 @@ def _tool(name: str, *words: str) -> str:
 def main() -> None:
     """`python -m bench.peers.quartz W1 count=5000 limit=60`: all settings, once, for a look."""
     workload, *words = sys.argv[1:]
-    options: Options = dict(word.split("=", 1) for word in words)
-    for contestant in contestants(workload, **options):
-        print(contestant.name, json.dumps(dict(contestant.measure())), flush=True)
+    options = dict(word.split("=", 1) for word in words)
+    for setting in SETTINGS:
+        print(setting.name, json.dumps(dict(measure(workload, setting, options))), flush=True)
 
 
 if __name__ == "__main__":
