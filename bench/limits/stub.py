@@ -12,15 +12,12 @@ RUN = {
     "JobName": "bench 1",
     "StartedOn": 1_794_880_000.123,
     "LastModifiedOn": 1_794_880_000.123,
-    "JobRunState": "WAITING",
+    "JobRunState": "STARTING",
     "Arguments": {},
     "PredecessorRuns": [],
-    "AllocatedCapacity": 0,
     "ExecutionTime": 0,
     "Timeout": 2880,
-    "MaxCapacity": 0.0625,
     "LogGroupName": "/aws-glue/python-jobs",
-    "GlueVersion": "3.0",
 }
 
 
