@@ -35,10 +35,14 @@ public final class Noop implements Job {
         }
     }
 
-    /** How many began; whoever falls behind is not waited for without end. */
+    /** How many began, the first of the arrays; whoever falls behind is not waited for without end. */
     static int await(double seconds) throws InterruptedException {
         all.await((long) (seconds * 1000), TimeUnit.MILLISECONDS);
-        return (int) (begun.length - all.getCount());
+        int whole = 0; // one may have its place and not yet have written there
+        while (whole < begun.length && begun[whole] > 0 && due[whole] > 0) {
+            whole++;
+        }
+        return whole;
     }
 
     static long micros() {
