@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Sequence
 
 from bench.contest.contestant import Contest, Contestant, Figure
-from bench.contest.entrants import MEMORY, REDIS, limit, ours, peer
+from bench.contest.entrants import MEMORY, REDIS, limit, ours, peer, seldom
 from bench.harness import data_dir, report, store, waterclock
 from bench.ours.server_burst import fired
 from bench.peers import quartz
@@ -65,7 +65,7 @@ def _slow(count: int, order: Sequence[str]) -> list[Contestant]:
     return [
         peer("apscheduler, PostgreSQL", "apscheduler", *order),
         peer("procrastinate", "procrastinate", *order),
-        *quartz.contestants("W1", count=count, limit=PATIENCE_SECONDS),
+        *seldom(quartz.contestants("W1", count=count, limit=PATIENCE_SECONDS)),
     ]
 
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from bench.contest.contestant import Contest, Figure
-from bench.contest.entrants import REDIS, limit, ours, peer
+from bench.contest.entrants import REDIS, limit, ours, peer, seldom
 from bench.peers import quartz
 from bench.peers.measures import PATIENCE_SECONDS
 
@@ -38,7 +38,7 @@ def one_by_one(count: int) -> Contest:
             peer("procrastinate", "procrastinate", *order),
             peer("pgqueuer", "pgqueuer", *order),
             peer("celery + redis", "celery", *order, on=REDIS),
-            *quartz.contestants("W3", count=count, limit=PATIENCE_SECONDS),
+            *seldom(quartz.contestants("W3", count=count, limit=PATIENCE_SECONDS)),
             limit("bare asyncpg", BARE, *order),
         ],
     )

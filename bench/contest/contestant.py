@@ -32,6 +32,7 @@ class Contestant:
     name: str  # "waterclock", "quartz, batch 100", "bare asyncpg"
     role: str  # "us", "peer" or "limit"
     measure: Callable[[], Figures]  # raises BenchProblem with words when it cannot
+    at_most: int | None = None  # rounds, where one takes minutes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

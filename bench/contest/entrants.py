@@ -1,6 +1,7 @@
 """Contestants that are programs: each round in a process of its own, on a store that nobody has used before."""
 
 import contextlib
+import dataclasses
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -41,6 +42,12 @@ def entrant(
             return figures_of([*wanted, *(["--url", url] if url else [])], timeout_seconds)
 
     return Contestant(name=name, role=role, measure=measure)
+
+
+def seldom(contestants: Sequence[Contestant]) -> list[Contestant]:
+    """The first of them once, for a round of its takes minutes; the others as often as everybody."""
+    first, *others = contestants
+    return [dataclasses.replace(first, at_most=1), *others]
 
 
 @contextlib.contextmanager

@@ -23,8 +23,11 @@ def compete(contest: Contest, rounds: int, say: Said = aloud) -> list[Standing]:
     for turn in range(rounds):
         for contestant in rotated(contest.contestants, turn):
             standing = standings[contestant.name]
+            if standing.problem or turn >= (contestant.at_most or rounds):
+                standing.rounds.append(None)
+                continue
             began = time.monotonic()
-            standing.rounds.append(None if standing.problem else _measured(contestant, standing))
+            standing.rounds.append(_measured(contestant, standing))
             seconds = time.monotonic() - began
             where = f"{contest.name}, round {turn + 1} of {rounds}"
             say(f"{where}: {contestant.name}: {_seen(contest, standing)} [{seconds:.0f} s]")

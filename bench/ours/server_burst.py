@@ -16,6 +16,8 @@ from waterclock.stores.ops import reading
 from waterclock.stores.ops.jobs import create_job
 from waterclock.stores.ops.triggers import create_trigger
 
+SIDE_BY_SIDE = 20  # triggers that are created at the same time
+
 
 async def fired(url: str, count: int, lead_seconds: float) -> tuple[dict[str, object], dict[str, float]]:
     """By an observer that polls the store, and by the begins that are in it."""
@@ -59,8 +61,10 @@ async def _define(database: Database, count: int, due: int) -> None:
         expression=instant,
         schedule=to_json(parse_schedule(instant)),
     )
-    for first in range(0, count, 50):
-        await asyncio.gather(*(_create(database, f"once {n}", trigger) for n in range(first, min(first + 50, count))))
+    for first in range(0, count, SIDE_BY_SIDE):
+        await asyncio.gather(
+            *(_create(database, f"once {n}", trigger) for n in range(first, min(first + SIDE_BY_SIDE, count)))
+        )
 
 
 async def _create(database: Database, name: str, spec: TriggerSpec) -> None:

@@ -21,6 +21,7 @@ from bench.peers.marks import FileMarks
 from bench.peers.workers import warm_up, worker
 
 URL, RESULTS = "BENCH_CELERY_URL", "BENCH_CELERY_RESULTS"  # of bench.peers.celery_app
+TRIAL = 200
 PROCESSES = str(os.cpu_count())
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--prefetch-multiplier", "64", "-l", "error"]
 WORKER = [sys.executable, "-m", "celery", "-A", "bench.peers.celery_app", "worker", "-c", PROCESSES, *QUIET]
@@ -28,13 +29,23 @@ WORKER = [sys.executable, "-m", "celery", "-A", "bench.peers.celery_app", "worke
 
 def burst(given: Namespace) -> Mapping[str, float]:
     with _working(given.url) as (marks, noop):
-        at = measures.instant(given.count, 0.0012)
+        at = measures.instant(given.count, _seconds_each(marks, noop))
         eta = datetime.fromtimestamp(at, UTC)
         for _ in range(given.count):
             noop.apply_async(eta=eta)
         measures.check_lead(at)
         measures.wait_for(marks.count, given.count, 0.02)
         return measures.burst_figures(marks.all(), at)
+
+
+def _seconds_each(marks: FileMarks, noop: Any) -> float:
+    began = time.perf_counter()
+    for _ in range(TRIAL):
+        noop.delay()
+    seconds = time.perf_counter() - began
+    measures.wait_for(marks.count, TRIAL)
+    marks.clear()
+    return seconds / TRIAL
 
 
 def latency(given: Namespace) -> Mapping[str, float]:

@@ -36,7 +36,7 @@ def main(workloads: Mapping[str, Measure]) -> None:
 
 def instant(count: int, seconds_each: float) -> float:
     """A whole second by which so many schedules will have been made, with time to spare."""
-    return float(int(time.time() + LEAD_SECONDS + 1.5 * count * seconds_each) + 1)
+    return float(int(time.time() + LEAD_SECONDS + 2 * count * seconds_each) + 1)
 
 
 def check_lead(at: float) -> None:

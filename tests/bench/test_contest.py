@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from bench.contest import holding
@@ -12,6 +13,7 @@ from bench.contest.entrants import MEMORY, entrant, limit, ours
 from bench.contest.program import figures_of
 from bench.contest.results import read
 from tests.bench.made import contest, contestant
+from tests.services.server import wait_until
 
 RATE = Figure(key="fires_per_second", title="fires a second", unit="/s", more_is_better=True, goal=1)
 
@@ -59,6 +61,16 @@ def test_peers_are_chosen_by_how_their_names_begin_and_we_always_take_part() -> 
 def test_a_program_that_takes_too_long_is_ended_and_told() -> None:
     with pytest.raises(BenchProblem, match=r"not done within 0\.2 s"):
         figures_of([sys.executable, "-c", "import time; time.sleep(60)"], timeout_seconds=0.2)
+
+
+def test_a_program_that_is_ended_leaves_no_process_and_no_file_behind(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    left = "import os, subprocess, sys, tempfile; child = subprocess.Popen(['sleep', '600']); "
+    left += "place = tempfile.mkdtemp(); open(sys.argv[1], 'w').write(f'{child.pid} {place}'); print('{}')"
+    assert figures_of([sys.executable, "-c", left, str(told)]) == {}
+    pid, place = told.read_text().split()
+    wait_until(lambda: not psutil.pid_exists(int(pid)) or psutil.Process(int(pid)).status() == "zombie", "its end")
+    assert not Path(place).exists()
 
 
 def test_a_program_without_figures_is_told() -> None:

@@ -1,5 +1,6 @@
 """Everybody once per round, in turns; who fails is a row, and stops nobody."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
@@ -32,6 +33,14 @@ def test_everybody_is_measured_once_per_round_in_turns() -> None:
     standings = compete(given, 2, in_silence)
     assert order == ["a", "b", "b", "a"]
     assert [each.rounds for each in standings] == [[{"rate": 1}, {"rate": 4}], [{"rate": 2}, {"rate": 3}]]
+
+
+def test_who_takes_minutes_may_have_fewer_rounds() -> None:
+    order: list[str] = []
+    slow = dataclasses.replace(contestant("slow", noting(order, "slow")), at_most=1)
+    standing, _ = compete(contest(slow, contestant("us", noting(order, "us"), US)), 3, in_silence)
+    assert standing.rounds == [{"rate": 1}, None, None]
+    assert order.count("us") == 3
 
 
 @pytest.mark.parametrize(
