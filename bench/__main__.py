@@ -8,19 +8,42 @@ import argparse
 import sys
 from types import ModuleType
 
-from bench import api, burst, chains, constants, growth, lake, latency, library, processes, simulate, submit, sync
+from bench import (
+    api,
+    burst,
+    chains,
+    constants,
+    cron,
+    growth,
+    history,
+    lake,
+    latency,
+    library,
+    processes,
+    simulate,
+    stored,
+    submit,
+    sync,
+)
 from bench.contest import holding
 
 # Contests in the order in which `all` holds them.
-CONTESTS = {"burst": burst, "latency": latency, "submit": submit}
-ALONE = {
+CONTESTS = {
+    "burst": burst,
+    "latency": latency,
+    "submit": submit,
+    "stored": stored,
+    "cron": cron,
+    "processes": processes,
     "api": api,
     "chains": chains,
+    "history": history,
+}
+ALONE = {
     "constants": constants,
     "growth": growth,
     "lake": lake,
     "library": library,
-    "processes": processes,
     "simulate": simulate,
     "sync": sync,
 }

@@ -1,75 +1,96 @@
-"""What one next fire costs, in µs: ours beside croniter's, over typical and hard expressions. Prints one JSON line.
+"""W5: what one next fire costs, of typical and of hard expressions; asked from moments spread through four years."""
 
-`python bench/cron.py`; each figure is the best of several rounds over moments spread through years, which is what the
-code costs when the machine is otherwise quiet.
-"""
-
-import json
+import argparse
 import random
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
-from time import perf_counter
-from zoneinfo import ZoneInfo
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
 
-from croniter import croniter
+from bench.contest.contestant import PEER, US, Contest, Contestant, Figure, Figures
+from bench.contest.program import figures_of
+from bench.expressions import HARD, TYPICAL, Expression
+from bench.peers import quartz
+from bench.peers.venvs import interpreter
 
-from waterclock.domain.schedule import parse_schedule
+NAME = "cron"
+MOMENTS, QUICK = 400, 50
+SPAN_SECONDS = 4 * 366 * 86_400
+TYPICAL_GOAL, HARD_GOAL = 3.0, 8.0
+PROGRAM = "bench.peers.next_fires"
 
-ROUNDS, MOMENTS = 9, 400
-# Name, expression, zone, and the crontab form that croniter reads, where there is one.
-TYPICAL = (
-    ("every 5 minutes", "*/5 * * * *", "UTC", "*/5 * * * *"),
-    ("hourly, Berlin", "0 * * * *", "Europe/Berlin", "0 * * * *"),
-    ("weekdays 04:30, Berlin", "30 4 * * MON-FRI", "Europe/Berlin", "30 4 * * MON-FRI"),
-    ("Quartz every 2 s", "0/2 * * * * ?", "UTC", None),
-    ("AWS daily, New York", "cron(0 12 * * ? *)", "America/New_York", "0 12 * * *"),
-    ("1st of month", "0 0 1 * *", "UTC", "0 0 1 * *"),
-)
-HARD = (
-    ("29 February", "0 0 29 2 *", "Europe/Berlin", "0 0 29 2 *"),
-    ("last day", "0 0 12 L * ?", "UTC", "0 12 L * *"),
-    ("third Friday", "0 0 12 ? * 6#3", "America/New_York", "0 12 * * FRI#3"),
-    ("last weekday", "0 0 12 LW * ?", "UTC", None),
-    ("fifth Friday of February", "0 0 12 ? 2 6#5", "America/New_York", "0 12 * 2 FRI#5"),
-    ("Friday or the 13th", "0 0 13 * 5", "UTC", "0 0 13 * 5"),
-)
+Command = Callable[[Path], list[str]]  # what asks for the next fires of an order
 
 
-def moments() -> list[datetime]:
-    rng = random.Random(1)
-    start = datetime(2024, 1, 1, tzinfo=UTC)
-    return [start + timedelta(seconds=rng.randint(0, 4 * 366 * 86_400)) for _ in range(MOMENTS)]
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--moments", type=int, help=f"default: {MOMENTS}")
 
 
-def best_us(next_fire: Callable[[datetime], object], sample: list[datetime]) -> float:
-    def once() -> float:
-        begun = perf_counter()
-        for moment in sample:
-            next_fire(moment)
-        return (perf_counter() - begun) / len(sample) * 1e6
-
-    return round(min(once() for _ in range(ROUNDS)), 2)
+def contests(given: argparse.Namespace) -> Sequence[Contest]:
+    moments = moments_of(given.moments or (QUICK if given.quick else MOMENTS))
+    return [
+        contest("typical", TYPICAL, moments, TYPICAL_GOAL),
+        contest("hard", HARD, moments, HARD_GOAL),
+    ]
 
 
-def costs(expression: str, zone: str, crontab: str | None) -> dict[str, float | None]:
-    ours, info = parse_schedule(expression, timezone=zone), ZoneInfo(zone)
-    sample = moments()
-    figures: dict[str, float | None] = {"waterclock": best_us(ours.next_after, sample), "croniter": None}
-    if crontab is not None:
-        # One instance, set to each moment: croniter at its quickest, without parsing anew.
-        theirs = croniter(crontab, sample[0].astimezone(info))
-        local = [moment.astimezone(info) for moment in sample[:50]]
-        figures["croniter"] = best_us(lambda moment: theirs.get_next(datetime, start_time=moment), local)
-    return figures
+def contest(kind: str, expressions: Sequence[Expression], moments: Sequence[int], goal: float) -> Contest:
+    """The figure is the mean over what every library can say; then one for each expression."""
+    mean = Figure(key="mean_us", title="a next fire, mean", unit="µs", more_is_better=False, goal=goal)
+    each = [Figure(key=one.key, title=one.name, unit="µs", more_is_better=False) for one in expressions]
+    entrants: list[tuple[str, str, str, Command]] = [
+        ("waterclock", US, "waterclock", partial(_ours, "waterclock")),
+        ("waterclock, in microseconds as the engine asks", US, "waterclock", partial(_ours, "engine")),
+        ("quartz (Java, warm)", PEER, "quartz", _quartz),
+        *((peer, PEER, peer, partial(_peer, peer)) for peer in ("croniter", "cronsim", "apscheduler")),
+    ]
+    return Contest(
+        name=f"W5-cron-{kind}",
+        title=f"W5: next fire of {kind} expressions, warm",
+        figures=[mean, *each],
+        contestants=[
+            Contestant(name=name, role=role, measure=partial(measure, command, library, expressions, moments))
+            for name, role, library, command in entrants
+        ],
+    )
 
 
-def main() -> None:
-    report = {
-        kind: {name: costs(expression, zone, crontab) for name, expression, zone, crontab in rows}
-        for kind, rows in (("typical", TYPICAL), ("hard", HARD))
-    }
-    print(json.dumps({"bench": "cron", "unit": "µs per next fire", **report}, ensure_ascii=False))
+def moments_of(count: int) -> list[int]:
+    """The same in every run, in epoch seconds."""
+    rng, start = random.Random(1), int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
+    return [start + rng.randint(0, SPAN_SECONDS) for _ in range(count)]
 
 
-if __name__ == "__main__":
-    main()
+def measure(command: Command, library: str, expressions: Sequence[Expression], moments: Sequence[int]) -> Figures:
+    said = [one for one in expressions if one.text(library) is not None]
+    with tempfile.TemporaryDirectory(prefix="waterclock-bench-") as folder:
+        order = Path(folder) / "order"
+        order.write_text(order_text(library, said, moments))
+        found = figures_of(command(order))
+    return summed_up(said, [found[str(place)] for place in range(len(said))])
+
+
+def order_text(library: str, expressions: Sequence[Expression], moments: Sequence[int]) -> str:
+    lines = [" ".join(map(str, moments)), *(f"{one.text(library)}\t{one.zone}" for one in expressions)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summed_up(expressions: Sequence[Expression], costs: Sequence[float]) -> Figures:
+    """By expression, and the mean of those that every library can say, so that means compare."""
+    each = {one.key: cost for one, cost in zip(expressions, costs, strict=True)}
+    return {"mean_us": statistics.mean(each[one.key] for one in expressions if one.shared), **each}
+
+
+def _ours(face: str, order: Path) -> list[str]:
+    return [sys.executable, "-m", PROGRAM, face, str(order)]
+
+
+def _peer(library: str, order: Path) -> list[str]:
+    return [str(interpreter("cron")), "-m", PROGRAM, library, str(order)]
+
+
+def _quartz(order: Path) -> list[str]:
+    return quartz.command("W5", {"order": str(order)})
