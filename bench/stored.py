@@ -19,6 +19,7 @@ import asyncpg
 from bench.contest.contestant import LIMIT, PEER, US, BenchProblem, Contest, Contestant, Figure, Figures
 from bench.contest.program import figures_of
 from bench.harness import ROOT
+from bench.peers import quartz
 from bench.peers.venvs import interpreter
 
 NAME = "stored"
@@ -84,7 +85,7 @@ def contests(given: argparse.Namespace) -> Sequence[Contest]:
         Contestant(name="APScheduler 3, PostgreSQL", role=PEER, measure=partial(of_peer, "apscheduler", size)),
         Contestant(name="APScheduler 3, memory", role=PEER, measure=in_memory),
         Contestant(name="Procrastinate, scheduled_at", role=PEER, measure=partial(of_peer, "procrastinate", size)),
-        # Quartz, clustered, batch 1 and 100, comes here, by `measured(Program(command=…), size)`.
+        *quartz.contestants("W4", count=size.count, due=size.due, seconds=size.seconds),
     ]
     figures = [_goal_of_many(each) if size.count >= MANY else each for each in FIGURES]
     title = f"{size.count:,} stored schedules, {size.due} due at each second, {size.seconds} s"
