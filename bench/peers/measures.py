@@ -14,7 +14,7 @@ Measure = Callable[[argparse.Namespace], Mapping[str, float]]
 PATIENCE_SECONDS = 100.0  # for all jobs to begin and end
 UNCOUNTED = 10  # the first ones warm caches
 PAUSE_SECONDS = 0.02  # between two submissions to an idle system
-LEAD_SECONDS = 3.0  # a scheduler is up and idle before the instant
+LEAD_SECONDS = 5.0  # a scheduler is up and idle before the instant
 
 
 class FellBehind(Exception):
