@@ -55,6 +55,7 @@ def batched(count: int, batch: int) -> Contest:
             ours("waterclock server", SERVER, *order),
             peer("procrastinate", "procrastinate", *order),
             peer("pgqueuer", "pgqueuer", *order),
+            *quartz.contestants("W3", count=count, together=batch, limit=PATIENCE_SECONDS),
             limit("bare asyncpg", BARE, *order),
         ],
     )

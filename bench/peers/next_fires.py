@@ -1,8 +1,8 @@
 """`next_fires.py LIBRARY ORDER`: microseconds per next fire of one library, of each expression of an order.
 
 The order is a file: a line of moments (epoch seconds, by spaces), then lines "expression TAB zone". Each library is
-asked as it is quickest: parsed once, set to each moment; what is told is the CPU time of the best of several passes
-over the moments, which is what the code costs whatever else the machine does.
+asked as it is quickest: parsed once, set to each moment; what is told is the CPU time of the best of several passes,
+which is what the code costs whatever else the machine does.
 """
 
 import json
