@@ -8,7 +8,17 @@ from waterclock.domain.moment import Moment
 from waterclock.stores.alike import Alike
 from waterclock.stores.base import NOW, Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.postgres.compiling import Compiled, Part, batched, compiled, free_insert, together, varying_names
+from waterclock.stores.postgres.compiling import (
+    OFFSET,
+    Compiled,
+    Part,
+    batched,
+    compiled,
+    free_insert,
+    stamped,
+    together,
+    varying_names,
+)
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
 from waterclock.stores.postgres.pool import drop
 from waterclock.stores.server import ANSWER_SECONDS
@@ -120,7 +130,7 @@ class PostgresSession:
 
     async def stamped(self, name: str, values: Values) -> Moment:
         """One trip: the statement itself looks at the clock, and says when it was."""
-        rows = await self._rows(name, compiled(name), {**values, "offset_us": self._offset_us})
+        rows = await self._rows(name, stamped(name), {**values, OFFSET: self._offset_us})
         return cast(int, rows[0]["now"])
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
