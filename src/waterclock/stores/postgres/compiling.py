@@ -51,6 +51,16 @@ def timed(name: str) -> Compiled:
 
 
 @cache
+def stamped(name: str) -> Compiled:
+    """The statement with the database's clock as `:now`, which it answers with; `offset` is the last parameter."""
+    sql = worded(POSTGRES, statement(POSTGRES.name, name))
+    names = (*(each for each in dict.fromkeys(parameters(sql)) if each != "now"), OFFSET)
+    places = {each: f"${number}" for number, each in enumerate(names, 1)}
+    clock = places["now"] = f"({CLOCK} + {places[OFFSET]}::bigint)"
+    return Compiled(f"{PARAMETER.sub(lambda match: places[match[1]], sql)} RETURNING {clock} AS now", names)
+
+
+@cache
 def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compiled:
     """One statement for many rows: what varies comes as arrays, what all rows share comes once.
 

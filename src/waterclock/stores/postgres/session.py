@@ -10,6 +10,7 @@ from waterclock.stores.base import NOW, Kind, Row, Topic, Values
 from waterclock.stores.numbers import Numbers
 from waterclock.stores.postgres.compiling import (
     CLOCK,
+    OFFSET,
     TIME,
     Compiled,
     Part,
@@ -17,6 +18,7 @@ from waterclock.stores.postgres.compiling import (
     compiled,
     free_insert,
     is_insert,
+    stamped,
     timed,
     together,
     together_if,
@@ -139,7 +141,7 @@ class PostgresSession:
 
     async def stamped(self, name: str, values: Values) -> Moment:
         """One trip: the statement itself looks at the clock, and says when it was."""
-        rows = await self._rows(name, compiled(name), {**values, "offset_us": self.offset_us})
+        rows = await self._rows(name, stamped(name), {**values, OFFSET: self.offset_us})
         return cast(int, rows[0]["now"])
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
