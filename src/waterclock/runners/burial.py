@@ -11,22 +11,21 @@ from waterclock.runners import proc
 class Burial:
     """All that descends from this process, the program's main process first among it."""
 
-    __slots__ = ("_on_main_dying", "_spares", "cpu_seconds", "is_over", "main", "main_status", "peak_rss_bytes")
+    __slots__ = ("_spares", "cpu_seconds", "is_over", "main", "main_status", "peak_rss_bytes")
 
-    def __init__(self, main: int, on_main_dying: Callable[[], None], spares: Iterable[int] = ()) -> None:
+    def __init__(self, main: int, spares: Iterable[int]) -> None:
         self.main = main
         self.main_status: int | None = None
         self.cpu_seconds = 0.0
         self.peak_rss_bytes = 0
         self.is_over = False  # nothing is left: this process has no child but spares
         self._spares = set(spares)  # children that have no program: alive, or dead and not yet buried
-        self._on_main_dying = on_main_dying
 
-    def reap(self) -> None:
-        """All that is dead by now."""
+    def reap(self, on_main_dying: Callable[[], None]) -> None:
+        """All that is dead by now; it is said of the main process while its number is still its own."""
         try:
             while (dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
-                self._reap_one(dead.si_pid)
+                self._reap_one(dead.si_pid, on_main_dying)
         except ChildProcessError:
             self.is_over = True
             return
@@ -46,10 +45,10 @@ class Burial:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.main, signal.SIGKILL)
 
-    def _reap_one(self, pid: int) -> None:
+    def _reap_one(self, pid: int, on_main_dying: Callable[[], None]) -> None:
         is_main = pid == self.main and self.main_status is None
         if is_main:
-            self._on_main_dying()
+            on_main_dying()
         _, status, usage = os.wait4(pid, 0)
         if pid in self._spares:
             self._spares.discard(pid)

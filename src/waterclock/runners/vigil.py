@@ -49,7 +49,7 @@ class Vigil:
         self._is_untold = False  # that it began
         self._main: proc.Process | None = None
         self._spares = spares
-        self._burial = Burial(0, self._main_is_dying, spares)
+        self._burial = Burial(0, spares)
         self._burial.is_over = True
         self._complaint: str | None = None
         self._excess: str | None = None
@@ -68,7 +68,7 @@ class Vigil:
         self._main, self._pidfd, self._output, self._status = spare.process, spare.pidfd, spare.output, spare.status
         self._poller.register(self._pidfd, select.POLLIN)
         self._poller.register(self._supervisor.fd, select.POLLIN)
-        self._burial = Burial(spare.process.pid, self._main_is_dying, self._spares)
+        self._burial = Burial(spare.process.pid, self._spares)
         spare.give(calling.encoded(self._program, slot))
         return True
 
@@ -77,7 +77,7 @@ class Vigil:
         self._obey()
         while not self._burial.is_over:
             self._wait()
-            self._burial.reap()
+            self._burial.reap(self._main_is_dying)  # not kept there: keepers collect no cycles
             self._act()
         self._hear_child()
         self._move_output()
