@@ -14,6 +14,7 @@ from waterclock.engine.lateness import Lateness
 from waterclock.engine.membership import StoreMembership
 from waterclock.engine.node import Node
 from waterclock.engine.ticker import Ticker
+from waterclock.faces.http.siblings import Siblings
 from waterclock.settings import Settings
 from waterclock.stores.base import Database, Topic
 from waterclock.stores.opening import database_from_url
@@ -118,7 +119,8 @@ async def test_the_heartbeat_says_how_late_the_fires_were(host: Host, database: 
 
 
 async def test_an_api_process_is_a_node_and_hears_of_its_drain(database: Database, tmp_path: Path) -> None:
-    async with joined(Settings(data_dir=tmp_path, heartbeat_seconds=60), database) as node:
+    siblings = Siblings()
+    async with joined(Settings(data_dir=tmp_path, heartbeat_seconds=60), database, siblings):
 
         async def is_there() -> bool:
             return bool(await database.read(nodes.list_nodes, within_seconds=60))
@@ -129,13 +131,13 @@ async def test_an_api_process_is_a_node_and_hears_of_its_drain(database: Databas
         await database.write(nodes.drain_node, node_id=me.id)
 
         async def is_drained() -> bool:
-            return node.is_draining and (await seen(database)).drained_at is not None
+            return siblings.is_draining and (await seen(database)).drained_at is not None
 
         await until(is_drained)
         await database.write(nodes.resume_node, node_id=me.id)
 
         async def is_back() -> bool:
-            return not node.is_draining
+            return not siblings.is_draining
 
         await until(is_back)
     assert await database.read(nodes.list_nodes, within_seconds=60) == []
