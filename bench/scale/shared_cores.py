@@ -13,8 +13,11 @@ class SharedCores:
         self.busy = 0.0
 
     def stretch(self, firing: int) -> float:
-        """How much longer a transaction takes than alone: connections that want a core share them evenly."""
-        wanting = firing + (WORKERS if self._waiting > 0 else 0)
+        """How much longer a transaction takes than alone: connections that want a core share them evenly.
+
+        So many CPU seconds asked for within a second are as many connections that want one, on average.
+        """
+        wanting = firing + min(WORKERS, self._waiting)
         return max(1.0, wanting / self._cores)
 
     def fire(self, seconds: float) -> None:

@@ -69,7 +69,7 @@ def _jobs_of(world: World) -> Callable[..., Awaitable[Sequence[Any]]]:
 
 def _triggers_of(world: World) -> Callable[..., Awaitable[Sequence[Any]]]:
     async def page(**after: Any) -> Sequence[Any]:
-        asked = {"org_id": 1, "namespaces": NAMESPACES, "job_name": None, "limit": 2}
+        asked: dict[str, Any] = {"org_id": 1, "namespaces": NAMESPACES, "job_name": None, "limit": 2}
         return await world.database.read(list_triggers, **asked, **after)
 
     return page
