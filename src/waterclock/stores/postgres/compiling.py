@@ -56,7 +56,7 @@ def stamped(name: str) -> Compiled:
     sql = worded(POSTGRES, statement(POSTGRES.name, name))
     names = (*(each for each in dict.fromkeys(parameters(sql)) if each != "now"), OFFSET)
     places = {each: f"${number}" for number, each in enumerate(names, 1)}
-    clock = places["now"] = f"({CLOCK} + {places[OFFSET]}::bigint)"
+    clock = places["now"] = f"({STATEMENT_CLOCK} + {places[OFFSET]}::bigint)"
     return Compiled(f"{PARAMETER.sub(lambda match: places[match[1]], sql)} RETURNING {clock} AS now", names)
 
 
