@@ -27,7 +27,7 @@ from waterclock.runners.worker_line import SOCKET_NAME
 _LOG = logging.getLogger(__name__)
 _TICK_SECONDS: Final = 0.25
 _WAITING_TICK_SECONDS: Final = 0.005
-_GROUP_PATIENCE_TICKS: Final = 100
+_GROUP_PATIENCE_TICKS: Final = 400
 
 
 def daemonise(log_path: Path) -> None:
