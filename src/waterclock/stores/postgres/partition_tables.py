@@ -13,6 +13,7 @@ KEYS: Final[Mapping[str, str]] = {"fires": "fire_at", "attempts": "run_at", "run
 DAY: Final = 86_400 * SECOND
 EVER: Final = -(2**63)
 REST: Final = "rest"  # what no other partition has room for
+BEFORE: Final = "before"  # what was there before there were partitions
 LOCK: Final = 7_722_031_004_471_194  # whoever makes or drops partitions
 
 _FOUND: Final = """SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
