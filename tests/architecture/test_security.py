@@ -38,6 +38,8 @@ MAY_WORD_SQL: Final = {
     "stores.views.schedulerdb": "views onto those, in the database of our own connection, whose name is quoted",
     "stores.mysql.compiling": "a named statement for many rows",
     "stores.postgres.compiling": "a named statement for many rows",
+    "stores.postgres.partition_tables": "our own tables, days and numbers: a partition of any other name is left alone",
+    "stores.postgres.partitioning": "our own tables",
     "stores.sqlite.session": "a named statement with a list",
     "stores.sqlite.migrating": "the numbers of our own migrations",
 }

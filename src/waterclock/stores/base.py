@@ -157,7 +157,8 @@ class Partitions(Protocol):
     async def old(self, *, before: Moment) -> tuple[Sequence[Partition], Moment]:
         """Those that lie wholly before that moment, the oldest first; and where the first begins that does not.
 
-        What is older than that, and in no partition of these, was kept longer than others, or came very late.
+        What is older than that, and in no partition of these, was kept longer than others, came very late, or is from
+        before there were partitions.
         """
         ...
 

@@ -17,7 +17,7 @@ from waterclock.stores.migrations import migrations
 EMPTY: Final = 0
 BEGINNINGS: Final = (EMPTY, 3, 4)
 # Where all of a migration is one transaction each crash begins anew: every so manyth statement is enough.
-STRIDE: Final = {"postgres": 10, "sqlite": 2}
+STRIDE: Final = {"postgres": 25, "sqlite": 2}
 BEFORE_STEPS: Final = 5  # statements of MariaDB's that take the lock and read what is done
 
 

@@ -13,20 +13,23 @@ KEYS: Final[Mapping[str, str]] = {"fires": "fire_at", "attempts": "run_at", "run
 DAY: Final = 86_400 * SECOND
 EVER: Final = -(2**63)
 REST: Final = "rest"  # what no other partition has room for
+BEFORE: Final = "before"  # what was there before there were partitions
 LOCK: Final = 7_722_031_004_471_194  # whoever makes or drops partitions
 
 _FOUND: Final = """SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bound
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'runs'::regclass"""
+_NAME: Final = re.compile(r"runs_(\d{8}|before)")
 _BOUND: Final = re.compile(r"FOR VALUES FROM \((?:MINVALUE|'(-?\d+)')\) TO \('(-?\d+)'\)")
 
 
 async def partitions(connection: Any) -> Sequence[Partition]:
     """In their order, without the rest. All three tables have the same: they are made and dropped together."""
-    found = [(row["name"], _BOUND.fullmatch(row["bound"])) for row in await connection.fetch(_FOUND)]
+    found = await connection.fetch(_FOUND)
+    named = [(_NAME.fullmatch(row["name"]), _BOUND.fullmatch(row["bound"])) for row in found]
     return sorted(
-        Partition(from_at=int(bound[1] or EVER), to_at=int(bound[2]), name=name.removeprefix("runs_"))
-        for name, bound in found
-        if bound
+        Partition(from_at=int(bound[1] or EVER), to_at=int(bound[2]), name=name[1])
+        for name, bound in named
+        if name and bound
     )
 
 

@@ -18,7 +18,6 @@ from waterclock.stores.postgres import partition_tables as tables
 from waterclock.stores.postgres.partitions import NOW, make_next
 
 STEP: Final = "partitions"
-BEFORE: Final = "before"
 DAYS: Final = 15  # of the first ones; later ones are as wide as the retention says
 AHEAD_DAYS: Final = 30  # what is there goes on to be filled so long; no row is refused before it
 PATIENCE_SECONDS: Final = 3_600.0
@@ -91,11 +90,11 @@ async def _end(connection: Any, now: Moment) -> Moment | None:
 
 async def _partition(connection: Any, table: str, key: str) -> None:
     """A table of the same shape and name, with nothing in it yet; the one that was there has another name."""
-    before = f"{table}_{BEFORE}"
+    before = f"{table}_{tables.BEFORE}"
     indexes = await connection.fetch(_INDEXES, table)
     await connection.execute(f"ALTER TABLE {table} RENAME TO {before}")
     for index in indexes:
-        await connection.execute(f"ALTER INDEX {index['name']} RENAME TO {index['name']}_{BEFORE}")
+        await connection.execute(f"ALTER INDEX {index['name']} RENAME TO {index['name']}_{tables.BEFORE}")
     same = f"LIKE {before} INCLUDING DEFAULTS INCLUDING CONSTRAINTS"
     await connection.execute(f"CREATE TABLE {table} ({same}) PARTITION BY RANGE ({key})")
     await connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {_check_of(table)}")
@@ -107,7 +106,7 @@ async def _partition(connection: Any, table: str, key: str) -> None:
 
 def _first(table: str, end: Moment | None) -> Iterator[str]:
     """What was there before, as the first partition."""
-    before = f"{table}_{BEFORE}"
+    before = f"{table}_{tables.BEFORE}"
     if end is None:
         yield f"DROP TABLE {before}"
         return
