@@ -191,7 +191,10 @@ def _real(simulated: Mapping[str, Any]) -> str:
     rows = []
     for due, both in simulated["real"].items():
         real, virtual = both["real"], both["simulated"]
-        cells = [f"{real[key]:.3g} / {virtual[key]:.3g}" for key in ("late_p50_ms", "late_p99_ms", "database_percent")]
+        cells = [
+            f"{number(real[key])} / {number(virtual[key])}"
+            for key in ("late_p50_ms", "late_p99_ms", "database_percent")
+        ]
         rows.append([due, *cells, f"{both['load_average']:g}"])
     return table(
         ["due each second", "late p50, ms: real / virtual", "p99", "database, % of a core", "load average"], rows
