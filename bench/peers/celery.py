@@ -2,7 +2,7 @@
 
 Without gossip, mingle and heartbeat, and with a prefetch of 64 for each process, since the tasks are short. A later
 time is an `eta`, which the worker keeps in its memory after it has taken the message. It has no batches: a `group` is
-sent message by message, and took twice as long as its tasks by themselves when it was tried. A job is done when its
+sent message by message, and was no faster than its tasks by themselves when it was tried once. A job is done when its
 result is in Redis; results are left out where nobody looks for them. Redis syncs its file once a second, so that a
 second of what was acknowledged may be lost: PostgreSQL's peers wait for the disk.
 """
