@@ -17,6 +17,7 @@ from waterclock.domain.moment import SECOND
 from waterclock.stores import Database
 from waterclock.stores.base import Kind, StatementFailed, Topic, Tx
 from waterclock.stores.ops.jobs import create_job, get_job, list_jobs
+from waterclock.stores.ops.span import ALL
 from waterclock.stores.postgres import database as postgres
 from waterclock.stores.postgres.session import PostgresSession
 from waterclock.stores.sqlite import SqliteDatabase
@@ -85,7 +86,7 @@ async def test_a_state_that_nobody_knows_is_refused(world: World) -> None:
         await tx.run("begin_run", {**values, "state": "DREAMING"})
 
     async def world_run_at(tx: Tx) -> int:
-        row = await tx.fetch_one("whole_attempts_by_wire_ids", {"wire_ids": [answered.wire_id]})
+        row = await tx.fetch_one("whole_attempts_by_wire_ids", {"wire_ids": [answered.wire_id], **ALL})
         assert row is not None
         return int(row["run_at"])
 
