@@ -20,6 +20,7 @@ from waterclock.services.work import WorkService
 from waterclock.stores.ops import jobs, starting
 from waterclock.stores.ops.nodes import NO_PULSE, Node, beat, find_node
 from waterclock.stores.ops.roles import living_roles
+from waterclock.stores.ops.span import ALL
 
 LATER = 2**60
 RACK = Caller(user="rack", org_id=1, account="", role=Role.WORKER, address="", request_id="")
@@ -268,7 +269,7 @@ async def _stop(tx: Any, *, attempt: Attempt) -> None:
 
 async def _attempt(world: World, attempt: Attempt) -> Any:
     async def read(tx: Any) -> Any:
-        (row,) = await tx.fetch("lock_attempts", {"ids": [attempt.id]})
+        (row,) = await tx.fetch("lock_attempts", {"ids": [attempt.id], **ALL})
         return dict(row)
 
     return await world.database.write(read)
