@@ -16,6 +16,8 @@ class PostgresConnection(asyncpg.Connection):  # type: ignore[misc]  # it tells 
     Should it call its own method by another name one day, it asks again: slower, and right all the same.
     """
 
+    planned_at = 0.0  # when it last forgot its plans, by the monotonic clock
+
     async def _introspect_types(self, typeoids: Collection[int], timeout: float | None) -> Any:
         wanted = frozenset(typeoids)
         if max(wanted) >= FIRST_OF_USERS:

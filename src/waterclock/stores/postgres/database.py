@@ -122,6 +122,7 @@ class PostgresDatabase(ServerDatabase):
     async def _sent(self, work: Callable[[PostgresSession], Awaitable[T]]) -> T:
         session = await self._lent(self._single)
         try:
+            await session.replan()
             done = await work(session)
         except ConnectionLost as problem:
             session.drop()
@@ -146,6 +147,7 @@ class PostgresDatabase(ServerDatabase):
     async def _alone(self, work: Callable[[Tx], Awaitable[T]]) -> T:
         session = await self._lent(self._single)
         try:
+            await session.replan()
             return await work(session)
         except (ConnectionLost, asyncio.CancelledError):
             session.drop()

@@ -25,7 +25,7 @@ from waterclock.stores.postgres.compiling import (
     varying_names,
 )
 from waterclock.stores.postgres.faults import DRIVER_ERRORS, meaning
-from waterclock.stores.postgres.planning import KEPT_PLANS
+from waterclock.stores.postgres.planning import KEPT_PLANS, KEPT_SECONDS
 from waterclock.stores.postgres.pool import drop
 from waterclock.stores.server import ANSWER_SECONDS
 
@@ -64,7 +64,16 @@ class PostgresSession:
 
     # Session
 
+    async def replan(self) -> None:
+        """Before statements whose plans are kept: those of a while ago are forgotten."""
+        now = clock.monotonic()
+        if now - self._connection.planned_at > KEPT_SECONDS:
+            self._connection.planned_at = now
+            await self._execute("DISCARD PLANS")
+
     async def begin(self, *, read_only: bool, by_key: bool = False) -> "PostgresSession":
+        if by_key:
+            await self.replan()
         await self._execute(READ if read_only else WRITE_BY_KEY if by_key else WRITE)
         return self
 
