@@ -1,7 +1,7 @@
 """Finished runs of a whole retention in a PostgreSQL store, made on the server, with all indexes."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import asyncpg
@@ -55,7 +55,7 @@ async def fill(url: str, runs: int) -> float:
     return time.monotonic() - began
 
 
-def _partitions(present: list[Partition]) -> Iterator[Partition]:
+def _partitions(present: Sequence[Partition]) -> Iterator[Partition]:
     """Those of the retention, up to the first that is there: today's."""
     days = width_days(KEEP_DAYS)
     for number in range(PARTS, 0, -1):

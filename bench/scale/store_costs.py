@@ -24,7 +24,8 @@ from waterclock.stores.ops.claiming import begin, claim, renew
 from waterclock.stores.ops.ending import end_attempts
 from waterclock.stores.ops.firing import fire_due
 from waterclock.stores.ops.jobs import create_job
-from waterclock.stores.ops.nodes import Node, beat, prune_ledger, prune_runs
+from waterclock.stores.ops.nodes import Node, beat
+from waterclock.stores.ops.pruning import prune_ledger, prune_runs
 from waterclock.stores.ops.triggers import create_trigger
 
 SMALL = 60  # transactions of one thing each, beside as many things in large ones
@@ -213,7 +214,8 @@ class StoreCosts:
         pages, runs = 0, 0
         while found := (await self._database.write(prune_runs, keep_seconds=0)).runs:
             pages, runs = pages + 1, runs + found
-        await self._database.write(prune_ledger, keep_seconds=0, keep_moves_seconds=0)
+        while await self._database.write(prune_ledger, keep_seconds=0, keep_moves_seconds=0):
+            pass
         await self._raw.execute("VACUUM")
         spent = [after - was for was, after in zip(before, await self._spent(), strict=True)]
         return each_alone(Seen(pages, runs, *spent))

@@ -23,7 +23,9 @@ def fires(library: str, expression: Expression) -> list[float]:
     return [fire.timestamp() for moment in asked if isinstance(fire := ask(moment), datetime)]
 
 
-@pytest.mark.parametrize("library", ["croniter", "apscheduler"])  # cronsim, whose words are croniter's, is not installed
+@pytest.mark.parametrize(
+    "library", ["croniter", "apscheduler"]
+)  # cronsim, whose words are croniter's, is not installed
 def test_the_words_of_every_library_mean_the_same_fires(library: str) -> None:
     for expression in EXPRESSIONS:
         if expression.text(library) is not None:
