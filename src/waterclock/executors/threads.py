@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Final
 
 from waterclock.executors.base import Call, Done, How, Order
@@ -42,7 +43,8 @@ class Threads:
         self._options = options
         self._prefix = options.thread_name_prefix or f"waterclock-pool-{next(_pools)}"
         self._numbers = itertools.count()
-        self._line: SimpleQueue[Order | None] = SimpleQueue()  # None, the last: the workers may go
+        self._line: deque[Order] = deque()
+        self._bell: SimpleQueue[bool] = SimpleQueue()  # there is something in the line; False, the last: they may go
         self._waiting: dict[int, Order] = {}
         self._running: dict[int, threading.Thread] = {}
         self._workers: set[threading.Thread] = set()  # those in service: not the ones that are given up
@@ -58,7 +60,8 @@ class Threads:
             self._hire(len(calls))
             for call in calls:
                 self._waiting[call.number] = order = (call, begun, done)
-                self._line.put(order)
+                self._line.append(order)
+            self._ring()
 
     def stop(self, number: int) -> bool:
         if self.withdraw(number):
@@ -77,7 +80,7 @@ class Threads:
         """A call that was given up is not waited for, nor is the call that shuts its own executor down."""
         with self._change:
             self._is_closed = True
-            self._line.put(None)
+            self._bell.put(False)
         for number in () if wait else list(self._waiting):
             self.withdraw(number)
         if wait:
@@ -106,7 +109,13 @@ class Threads:
         with self._change:
             self._workers.discard(worker)
             self._hire()
+            self._ring()  # it may have gone with others still in the line
             self._change.notify_all()
+
+    def _ring(self) -> None:
+        """Once for each worker that there is something for: hundreds of short calls wake ten threads, not one each."""
+        for _ in range(min(len(self._line), len(self._workers))):
+            self._bell.put(True)
 
     def _work(self) -> None:
         me = threading.current_thread()
@@ -117,8 +126,22 @@ class Threads:
             self._leaves(me)
 
     def _serve(self, me: threading.Thread) -> None:
-        waiting, running, next_in_line = self._waiting, self._running, self._line.get
-        while (order := next_in_line()) is not None:
+        stays = True
+        while stays:
+            stays = self._bell.get()
+            if not stays:
+                self._bell.put(False)  # for the next worker
+            if not self._empty_line(me):
+                return
+
+    def _empty_line(self, me: threading.Thread) -> bool:
+        """Whatever is in it, one after another. Whether this worker is still one: not if its call was given up."""
+        waiting, running, next_in_line = self._waiting, self._running, self._line.popleft
+        while True:
+            try:
+                order = next_in_line()
+            except IndexError:
+                return True
             call, begun, done = order
             number = call.number
             running[number] = me  # before it is taken: `stop` finds it here or there
@@ -130,9 +153,8 @@ class Threads:
             is_given_up = running.pop(number, None) is None
             done(ended)
             if is_given_up:
-                return
+                return False
             del order, call, ended  # else kept until the next call
-        self._line.put(None)  # for the next worker
 
     def _is_ready(self, initializer: Callable[..., object]) -> bool:
         """Whether this worker may work. If not, one call fails for it, and the next gets a new worker."""
@@ -153,9 +175,8 @@ class Threads:
             done(raised(call.number, error))
 
     def _take(self) -> Order | None:
-        with suppress(Empty):
-            while order := self._line.get_nowait():
+        with suppress(IndexError):
+            while order := self._line.popleft():
                 if self._waiting.pop(order[0].number, None):
                     return order
-            self._line.put(None)
         return None

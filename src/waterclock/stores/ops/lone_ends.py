@@ -7,8 +7,8 @@ from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone, Outcome
 from waterclock.domain.run import RunState
 from waterclock.stores.base import Tx
-from waterclock.stores.ops.bundle import call_of
-from waterclock.stores.ops.bundle_ends import ended, hold
+from waterclock.stores.ops.bundle import Call, call_of
+from waterclock.stores.ops.bundle_ends import ended
 from waterclock.stores.ops.ending import attempt_end
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.rows import storable
@@ -27,10 +27,9 @@ async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     known = sorted(((each, each.lone) for each in outcomes), key=lambda pair: pair[0].attempt_id)
     calls = [(call, outcome) for outcome, lone in known if (call := call_of(lone))]
     runs = [(outcome, lone) for outcome, lone in known if lone is not None and call_of(lone) is None]
-    if {call.bundle.id for call, _ in calls} != await hold(tx, [call for call, _ in calls]):
-        raise Contested  # somebody has taken one apart
+    now = await _held_at(tx, [call for call, _ in calls])
     await _hold_jobs(tx, [lone for _, lone in runs])
-    now, moves = await tx.now(), Moves()
+    moves = Moves()
     for outcome, lone in runs:
         if outcome.beginning:
             moves.add(lone.org_id, outcome.attempt_id, RunState.STARTING, RunState.RUNNING)
@@ -47,6 +46,17 @@ async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
         await tx.run_together({**rows, **moves.batch(now)})
     except AlreadyExists as said_before:
         raise Contested from said_before
+
+
+async def _held_at(tx: Tx, calls: Sequence[Call]) -> Moment:
+    """The bundles of these, and the time; `Contested` where somebody has taken one apart."""
+    wanted = {call.bundle.id for call in calls}
+    if not wanted:
+        return await tx.now()
+    now, rows = await tx.fetch_at("hold_bundles", {"ids": sorted(wanted)})
+    if {row["id"] for row in rows} != wanted:
+        raise Contested
+    return now
 
 
 async def _hold_jobs(tx: Tx, runs: Sequence[Lone]) -> None:
