@@ -21,7 +21,8 @@ LEAD_SECONDS: Final = 1.5  # before the instant: time for some thousands
 LEAST_SECONDS: Final = 0.01  # what is nearer is not worth the look
 MOST: Final = 10_000  # made ready for one instant
 STEP: Final = 500  # made ready before anybody else may have a say
-SIZE: Final = 250  # of a volley
+SIZE: Final = 250  # of a volley at most
+FEW: Final = 12  # not worth to be divided
 LANES: Final = 3
 IN_A_ROW: Final = 4  # volleys of a lane, likewise
 PATIENCE: Final = 4  # waits for room that bring nothing: the calls are long
@@ -92,18 +93,20 @@ class Foresight:
         takers = self._hands.takers()
         if foreseen and takers:
             numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(foreseen)))
-            made = (volley(some, due_at, takers, numbers) for some in batched(foreseen, SIZE))
-            self._volleys += [each for each in made if each]
-            for each in self._volleys[-(STEP // SIZE) :]:
+            made = [volley(some, due_at, takers, numbers) for some in batched(foreseen, _size(len(foreseen)))]
+            ready = [each for each in made if each]
+            self._volleys += ready
+            for each in ready:
                 self._hands.prepare(each.claimed)
         self._seen = foreseen[-1].row["id"] if foreseen else 0
         self._is_whole = len(foreseen) < STEP or len(self._volleys) * SIZE >= MOST
-        if self._is_whole and len(self._volleys) > 1:
+        if self._is_whole and self._volleys:
             await self._rehearse(due_at)
             random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
 
     async def _rehearse(self, due_at: Moment) -> None:
-        """A lane each, with what can never be fired: what a connection is asked for the first time takes long."""
+        """A lane each, with what can never be fired: what a connection is asked for the first time, or planned too long
+        ago, takes long."""
         never = [replace(each, until=0) for each in self._volleys[:LANES]]
         await asyncio.gather(*(self._database.write(fire_volley, volley=each, about=due_at) for each in never))
 
@@ -182,3 +185,8 @@ def _fired(made: Volley, now: Moment) -> Fired:
         claimed=tuple(made.claimed),
         late_us=(now - made.due_at,) * len(made),
     )
+
+
+def _size(due: int) -> int:
+    """Of each volley: so that every lane has one, where there are not enough for several."""
+    return min(SIZE, max(FEW, -(-due // LANES)))
