@@ -100,7 +100,7 @@ class Foresight:
                 self._hands.prepare(each.claimed)
         self._seen = foreseen[-1].row["id"] if foreseen else 0
         self._is_whole = len(foreseen) < STEP or len(self._volleys) * SIZE >= MOST
-        if self._is_whole and self._volleys:
+        if self._is_whole and len(self._volleys) > 1:
             await self._rehearse(due_at)
             random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
 
