@@ -29,10 +29,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def hold(contests: Sequence[Contest], given: argparse.Namespace) -> bool:
     """Whether we had figures in all of them; goals that are missed are told, and no failure."""
+    _must_know(contests, given.peers or ALL)
     finished = []
     for contest in contests:
         finished.append(_held(with_peers(contest, given.peers or ALL), given))
     return all(finished)
+
+
+def _must_know(contests: Sequence[Contest], chosen: str) -> None:
+    """Before hours go by without the peer that was meant; one that takes part in some of them will do."""
+    peers = sorted({each.name for contest in contests for each in contest.contestants if each.role == PEER})
+    for name in () if chosen in (ALL, NONE) else chosen.split(","):
+        if not any(each.startswith(name) for each in peers):
+            raise SystemExit(f"no peer's name begins with {name!r}; there are: {'; '.join(peers)}")
 
 
 def with_peers(contest: Contest, chosen: str) -> Contest:

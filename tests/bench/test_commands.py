@@ -25,3 +25,9 @@ def test_every_contest_has_us_in_it(name: str) -> None:
     held = bench.CONTESTS[name].contests(argparse.Namespace(**vars(parser.parse_args([])), quick=True))
     assert held
     assert all("us" in {each.role for each in contest.contestants} for contest in held)
+
+
+def test_a_peer_that_is_misspelt_is_told_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["python -m bench", "burst", "--peers", "quarz"])
+    with pytest.raises(SystemExit, match=r"no peer's name begins with 'quarz'; there are: .*quartz, batch 1"):
+        bench.main()

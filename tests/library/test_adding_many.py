@@ -112,3 +112,8 @@ def test_thousands_run_and_are_recorded(scheduler: BaseScheduler) -> None:
         (line,) = ended(jobs[number])
         assert (line.state, line.result) == ("SUCCEEDED", (number, {}))
         assert line.scheduled_run_time <= datetime.now(UTC)
+
+
+def test_one_name_is_not_taken_for_many_entries(scheduler: BaseScheduler) -> None:
+    with pytest.raises(TypeError, match="add_job"):
+        scheduler.add_jobs("tests.library.callables:function")

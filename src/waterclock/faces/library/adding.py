@@ -99,6 +99,8 @@ class Adding(Parts):
         of them share, unless an entry says otherwise: `scheduler.add_jobs([{"args": [user]} for user in users],
         func=remind)`. An error names its entry. The jobs come back in the order of their entries.
         """
+        if isinstance(entries, str):
+            raise TypeError("entries are several jobs, not the name of one: that is for add_job")
         pending: list[Pending] = []
         pattern: Job | None = None  # one that differs from others in its arguments alone
         for place, entry in enumerate(entries):
