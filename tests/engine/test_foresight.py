@@ -89,9 +89,13 @@ class Scene:
 
     async def rest_until_due(self) -> None:
         """Tick until there is nothing left to do, and then as long as the ticker said, and a moment more."""
+        await self.rest_as_told()
+        self.pass_time(2 * foresight.TIMER_SECONDS)
+
+    async def rest_as_told(self) -> None:
         while (rest := await self.ticker.tick()) == 0:
             pass
-        self.pass_time(rest + 0.001)
+        self.pass_time(rest)
 
 
 @pytest.fixture
@@ -114,6 +118,13 @@ async def test_what_is_due_next_is_made_ready_and_fired_at_its_instant(scene: Sc
     await scene.ticker.tick()
     assert (scene.database.shots, scene.hands.names()) == ([True], ["again", "once"])
     assert [each.attempt.id for each in scene.hands.given] == [each.attempt.id for each in scene.hands.prepared]
+
+
+async def test_a_timer_that_is_early_is_waited_for_and_nothing_is_fired_with_care_meanwhile(scene: Scene) -> None:
+    await scene.program.add(scene.program.until_now(name="once"), scene.program.job("again"))
+    await scene.rest_as_told()
+    await scene.ticker.tick()
+    assert (scene.database.shots, scene.hands.names()) == ([True], ["again", "once"])
 
 
 async def test_many_are_made_ready_bit_by_bit_and_fired_in_volleys(

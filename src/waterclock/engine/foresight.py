@@ -27,6 +27,7 @@ LANES: Final = 3
 IN_A_ROW: Final = 4  # volleys of a lane, likewise
 PATIENCE: Final = 4  # waits for room that bring nothing: the calls are long
 EARLY_SECONDS: Final = 0.1  # our idea of the store's clock is no better than this, and no worse
+TIMER_SECONDS: Final = 0.001  # a loop's timers count milliseconds: one is early or late by as much
 
 
 class Hands(Protocol):
@@ -63,8 +64,13 @@ class Foresight:
         self._seen = 0  # the last trigger that was read
         self._is_whole = False
 
-    @property
-    def is_due(self) -> bool:
+    async def has_come(self) -> bool:
+        """Whether something is ready, and its instant there: a timer that was early is waited for.
+
+        To fire with care meanwhile would take longer, and be too late for the volleys.
+        """
+        if self._volleys and self._due_in - clock.monotonic() <= 2 * TIMER_SECONDS:
+            await _wait_until(self._due_in)
         return bool(self._volleys) and clock.monotonic() >= self._due_in
 
     @property
@@ -111,11 +117,14 @@ class Foresight:
         await asyncio.gather(*(self._database.write(fire_volley, volley=each, about=due_at) for each in never))
 
     async def _seconds_left(self, due_at: Moment) -> float:
-        """Counted from the answer: late by its way here, and never early, for then it would have to be sent again."""
+        """Counted from the answer: late by its way here, and never early, for then it would have to be sent again.
+
+        The rest is a timer's less, so that none is late: the last millisecond is waited for by `has_come`.
+        """
         now = await self._database.look_up(moment)
         left = (due_at - now) / SECOND
         self._due_in = clock.monotonic() + left
-        return left
+        return left - TIMER_SECONDS
 
     async def fire(self, told: Told) -> None:
         """In lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
@@ -160,7 +169,7 @@ class Foresight:
             shot = await self._shoot(made, asked_at)
             early = (made.due_at - shot.now) / SECOND
             if 0 < early < EARLY_SECONDS:
-                await asyncio.sleep(early)
+                await _wait_until(clock.monotonic() + early)
                 asked_at = clock.monotonic()
                 shot = await self._shoot(made, asked_at)
             if shot.is_fired:
@@ -173,6 +182,12 @@ class Foresight:
     async def _shoot(self, made: Volley, at: float) -> Shot:
         about = made.due_at + max(0, round((at - self._due_in) * SECOND))
         return await self._database.write(fire_volley, volley=made, about=about)
+
+
+async def _wait_until(moment: float) -> None:
+    """By the monotonic clock, and not before; others have their turns meanwhile, but the last timer is not rested."""
+    while (left := moment - clock.monotonic()) > 0:
+        await asyncio.sleep(max(0.0, left - TIMER_SECONDS))
 
 
 def _fired(made: Volley, now: Moment) -> Fired:
