@@ -23,6 +23,7 @@ class Figure:
     unit: str  # "/s", "ms", "µs", "%", "MB"
     more_is_better: bool
     goal: float | None = None  # the issue's, for us
+    share: float | None = None  # likewise: how much of what the limit reaches in the same rounds, 0.9 for nine tenths
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +44,4 @@ class Contest:
     title: str
     figures: Sequence[Figure]  # the first is the one that ratios and the plot's order are about
     contestants: Sequence[Contestant]
+    often: int = 1  # rounds for each that was asked for: where one takes seconds, and the goal is finer than the noise

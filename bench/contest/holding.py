@@ -56,7 +56,7 @@ def with_peers(contest: Contest, chosen: str) -> Contest:
 
 
 def _held(contest: Contest, given: argparse.Namespace) -> bool:
-    rounds = given.rounds or (1 if given.quick else 3)
+    rounds = contest.often * (given.rounds or (1 if given.quick else 3))
     aloud(f"{contest.name}: {contest.title}; {len(contest.contestants)} contestants, {rounds} rounds")
     described, before = machine.described(), machine.load()
     ran_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -86,7 +86,6 @@ def _plot(path: Path) -> None:
 
 def _tell(result: results.Result) -> None:
     print(tables.page(result), flush=True)
-    ours = champion(result.standings)
     for figure in result.figures:
-        if (reached := holds(ours, figure)) is not None:
+        if (reached := holds(result.standings, figure)) is not None:
             print(f"goal, {figure.title}: {'holds' if reached else 'missed'}", file=sys.stderr, flush=True)

@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from bench.contest.contestant import PEER, US, Figure, Figures
+from bench.contest.contestant import LIMIT, PEER, US, Figure, Figures
 
 
 @dataclass(slots=True, kw_only=True)
@@ -48,14 +48,21 @@ def _better(ours: float, theirs: float, figure: Figure) -> float:
     return more / less if less else float("inf")
 
 
-def holds(ours: Standing, figure: Figure) -> bool | None:
-    """Whether our median reaches the goal; None where there is no goal."""
-    if figure.goal is None:
-        return None
-    median = ours.median(figure)
-    if median is None:
+def holds(standings: Sequence[Standing], figure: Figure) -> bool | None:
+    """Whether our median reaches the goal, and the rounds' ratios the share of the limit; None without a goal."""
+    ours, limit = champion(standings), best(standings, figure, LIMIT)
+    found = []
+    if figure.goal is not None:
+        found.append(_reaches(ours.median(figure), figure.goal, figure.more_is_better))
+    if figure.share is not None:
+        found.append(_reaches(ratio(ours, limit, figure) if limit else None, figure.share, more_is_better=True))
+    return all(found) if found else None
+
+
+def _reaches(value: float | None, goal: float, more_is_better: bool) -> bool:
+    if value is None:
         return False
-    return median >= figure.goal if figure.more_is_better else median <= figure.goal
+    return value >= goal if more_is_better else value <= goal
 
 
 def champion(standings: Sequence[Standing]) -> Standing:

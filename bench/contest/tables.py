@@ -37,7 +37,7 @@ def write_tables(results: Sequence[Result], folder: Path) -> None:
 def page(result: Result) -> str:
     """One contest: a row per contestant, best first within its role."""
     first, ours = result.figures[0], champion(result.standings)
-    head = ["", "role", *(f"{each.title}{', goal ' + goal(each) if each.goal else ''}" for each in result.figures)]
+    head = ["", "role", *(f"{each.title}{', goal ' + goal(each) if goal(each) else ''}" for each in result.figures)]
     rows = [
         [each.name, each.role, *(extent(each, figure) for figure in result.figures), _beside(ours, each, first)]
         for each in ranked(result.standings, first)
@@ -79,13 +79,13 @@ def _row(result: Result, figure: Figure) -> list[str]:
         "; ".join(_told(ours, each, figure) for each in peers),
         f"{limit.name}: {extent(limit, figure)}, {_share(ours, limit, figure)}" if limit else "–",
         goal(figure),
-        VERDICTS[holds(ours, figure)],
+        VERDICTS[holds(result.standings, figure)],
         f"{result.load[0]:g} → {result.load[1]:g}",
     ]
 
 
 def _counted(result: Result) -> list[Figure]:
-    return [each for number, each in enumerate(result.figures) if number == 0 or each.goal is not None]
+    return [each for number, each in enumerate(result.figures) if number == 0 or goal(each)]
 
 
 def _told(ours: Standing, other: Standing, figure: Figure) -> str:

@@ -30,9 +30,13 @@ def extent(standing: Standing, figure: Figure) -> str:
 
 
 def goal(figure: Figure) -> str:
-    if figure.goal is None:
-        return ""
-    return ("≥ " if figure.more_is_better else "≤ ") + with_unit(figure.goal, figure)
+    """In a cell's words: "≥ 25,000/s", "≥ 90 % of the limit"; nothing where there is none."""
+    told = []
+    if figure.goal is not None:
+        told.append(("≥ " if figure.more_is_better else "≤ ") + with_unit(figure.goal, figure))
+    if figure.share is not None:
+        told.append(f"≥ {100 * figure.share:.0f} % of the limit")
+    return ", ".join(told)
 
 
 def times(ratio: float | None) -> str:

@@ -1,5 +1,7 @@
 """Medians, ranges, ratios and goals of a contest."""
 
+from dataclasses import replace
+
 from bench.contest.contestant import LIMIT, PEER, US
 from bench.contest.standing import best, champion, holds, ratio
 from tests.bench.made import RATE, SPAN, standing
@@ -35,14 +37,24 @@ def test_rounds_in_which_one_of_the_two_has_no_figures_do_not_count() -> None:
 
 
 def test_a_goal_holds_from_its_own_value_on() -> None:
-    assert holds(standing("us", US, 1_000), RATE) is True
-    assert holds(standing("us", US, 999), RATE) is False
-    assert holds(standing("us", US, 250, key="span"), SPAN) is True
-    assert holds(standing("us", US, 251, key="span"), SPAN) is False
+    assert holds([standing("us", US, 1_000)], RATE) is True
+    assert holds([standing("us", US, 999)], RATE) is False
+    assert holds([standing("us", US, 250, key="span")], SPAN) is True
+    assert holds([standing("us", US, 251, key="span")], SPAN) is False
+
+
+def test_a_share_of_the_limit_goes_by_the_rounds_own_ratios() -> None:
+    most = replace(RATE, goal=None, share=0.9)
+    ours, limit = standing("us", US, 90, 200, 10), standing("bare", LIMIT, 100, 100, 100)
+    assert holds([ours, limit], most) is True  # of 0.9, 2 and 0.1
+    assert holds([standing("us", US, 89), standing("bare", LIMIT, 100)], most) is False
+    assert holds([ours], most) is False  # there is nobody to compare with
+    assert holds([standing("us", US, 90), standing("bare", LIMIT, 100)], replace(most, goal=91)) is False
+    assert holds([ours, limit], replace(most, share=None)) is None
 
 
 def test_a_goal_does_not_hold_for_who_has_no_figures() -> None:
-    assert holds(standing("us", US, None), RATE) is False
+    assert holds([standing("us", US, None)], RATE) is False
 
 
 def test_the_best_of_a_role_goes_by_what_is_better() -> None:

@@ -9,7 +9,7 @@ from bench.contest.contestant import US, Figure
 from bench.contest.results import in_order, read, read_all, write
 from bench.contest.tables import overview, page, write_tables
 from bench.contest.wording import number
-from tests.bench.made import result, standing
+from tests.bench.made import RATE, result, standing
 
 
 def test_a_result_is_read_as_it_was_written(tmp_path: Path) -> None:
@@ -50,6 +50,12 @@ def test_the_overview_has_ours_the_best_peer_every_peer_the_limit_and_the_goal()
     assert "broken: not done within 150 s" in cells[4]
     assert cells[5] == "bare: 2,400/s (2,200–2,600), 50 % of it"
     assert cells[6:] == ["≥ 1,000/s", "yes", "0.5 → 1.25"]
+
+
+def test_a_share_of_the_limit_is_a_goal_in_words() -> None:
+    figures = [dataclasses.replace(RATE, goal=None, share=0.9)]
+    told = overview([dataclasses.replace(result(), figures=figures)])
+    assert "50 % of it | ≥ 90 % of the limit | **no** |" in told
 
 
 def test_a_missed_goal_and_a_goal_without_figures_are_told_as_missed() -> None:
