@@ -8,9 +8,9 @@ from functools import partial
 
 import psutil
 
-from bench import glue
 from bench.contest.contestant import LIMIT, PEER, US, Contest, Contestant, Figure, Figures
-from bench.glue_servers import Kept, moto, ours, stub
+from bench.glue import calls
+from bench.glue.servers import Kept, moto, ours, stub
 from bench.harness import spread
 
 NAME = "api"
@@ -21,7 +21,7 @@ STORES = ("postgres", "sqlite")
 PROCESSES = 2
 DATABASES = ("postgres", "mariadbd")
 
-Server = Callable[[], AbstractContextManager[tuple[glue.Address, Kept]]]
+Server = Callable[[], AbstractContextManager[tuple[calls.Address, Kept]]]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,14 +55,14 @@ class Work:
     def measure(self, server: Server) -> Figures:
         """One round, after a fifth as long that does not count."""
         with server() as (address, kept):
-            texts = glue.bodies(self.action, glue.prepare(address))
-            ask = partial(glue.call, address, self.action, texts, connections=self.connections)
+            texts = calls.bodies(self.action, calls.prepare(address))
+            ask = partial(calls.call, address, self.action, texts, connections=self.connections)
             warmed = ask(seconds=self.seconds / 5)
             before = _cpu_seconds()
             seen = ask(seconds=self.seconds, first=len(warmed.spans))
             used = [now - then for now, then in zip(_cpu_seconds(), before, strict=True)]
             started = len(warmed.spans) + len(seen.spans) if self.action == "StartJobRun" else 0
-            kept.check(glue.RUNS + started)
+            kept.check(calls.RUNS + started)
         return _seen(seen, *used)
 
     def measure_beside_stub(self, server: Server) -> Figures:
@@ -103,10 +103,10 @@ def figures(action: str) -> list[Figure]:
     ]
 
 
-def _seen(calls: glue.Calls, server_cpu: float, database_cpu: float) -> Figures:
-    count, spans = len(calls.spans), spread(calls.spans)
+def _seen(made: calls.Calls, server_cpu: float, database_cpu: float) -> Figures:
+    count, spans = len(made.spans), spread(made.spans)
     return {
-        "calls_per_second": count / calls.seconds,
+        "calls_per_second": count / made.seconds,
         "p50_ms": 1e3 * spans["p50"],
         "p99_ms": 1e3 * spans["p99"],
         "server_us": 1e6 * server_cpu / count,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from bench.contest.contestant import PEER, US, Contest, Contestant, Figure, Figures
 from bench.contest.program import figures_of
-from bench.expressions import HARD, TYPICAL, Expression
 from bench.peers import quartz
+from bench.peers.expressions import HARD, TYPICAL, Expression
 from bench.peers.venvs import interpreter
 
 NAME = "cron"

@@ -63,7 +63,7 @@ def burst(due: int, beside: int) -> Figures:
     sys.path.insert(0, str(ROOT))
     from tests.services.postgres import PostgresServer
 
-    program = [sys.executable, "-m", "bench.growing_burst"]
+    program = [sys.executable, "-m", "bench.ours.growing_burst"]
     with PostgresServer() as server, server.fresh_database() as url:
         options = [f"--url={url}", f"--due={due}", f"--beside={beside}", f"--postmaster={server.pid}"]
         at = figures_of([*program, "fill", *options], PATIENCE_SECONDS)["at"]
@@ -91,7 +91,7 @@ def page(series: Series, load: object) -> str:
 
 def _draw(path: Path) -> None:
     try:
-        command = [str(interpreter("plots")), "-m", "bench.growth_plot", str(path)]
+        command = [str(interpreter("plots")), "-m", "bench.contest.growth_plot", str(path)]
         subprocess.run(command, check=True, cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"})
     except (BenchProblem, subprocess.CalledProcessError) as problem:
         print(f"no plot: {problem}", file=sys.stderr)

@@ -17,7 +17,7 @@ from typing import Any
 from bench.contest.contestant import LIMIT, US, Contest, Contestant, Figure, Figures
 from bench.contest.program import figures_of
 from bench.harness import ROOT
-from bench.history_rows import fill
+from bench.ours.finished_runs import fill
 from bench.peers.stored_window import tree_cpu_seconds
 from waterclock.stores import database_from_url
 

@@ -56,7 +56,7 @@ class Size:
 
 
 def ours() -> Program:
-    return Program(command=[sys.executable, "-m", "bench.stored_library"], fill_us=130)
+    return Program(command=[sys.executable, "-m", "bench.ours.stored"], fill_us=130)
 
 
 def bare() -> Program:

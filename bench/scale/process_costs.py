@@ -88,7 +88,7 @@ def _calls(address: str, folder: Path, postmaster: int) -> dict[str, Any]:
 def _made(order: dict[str, Any], action: str, body: str, calls: int, at_once: int) -> dict[str, Any]:
     asked = order | {"action": action, "bodies": [body], "calls": calls, "connections": at_once}
     client = subprocess.run(
-        [sys.executable, "-m", "bench.caller"],
+        [sys.executable, "-m", "bench.glue.caller"],
         input=json.dumps(asked),
         check=True,
         stdout=subprocess.PIPE,

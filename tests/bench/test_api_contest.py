@@ -6,8 +6,9 @@ import json
 import httpx
 import pytest
 
-from bench import api, glue
+from bench import api
 from bench.contest.contestant import LIMIT, PEER, US
+from bench.glue import calls
 from bench.limits.stub import app
 
 GIVEN = argparse.Namespace(stores="postgres,sqlite", processes=2, connections=8, seconds=None, quick=False)
@@ -29,7 +30,7 @@ def test_goals_are_of_the_starts_and_of_the_share_of_the_stub() -> None:
     [("CreateJob", "Name"), ("StartJobRun", "JobRunId"), ("GetJobRun", "JobRun")],
 )
 async def test_the_stub_answers_what_the_client_sends(action: str, answered: str) -> None:
-    text = glue.bodies(action, [("bench 1", "jr_1")])[0]
+    text = calls.bodies(action, [("bench 1", "jr_1")])[0]
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://stub") as client:
         answer = await client.post("/", content=text, headers={"x-amz-target": f"AWSGlue.{action}"})
     assert answer.status_code == 200
@@ -37,4 +38,4 @@ async def test_the_stub_answers_what_the_client_sends(action: str, answered: str
 
 
 def test_runs_are_asked_for_by_the_job_and_id_that_were_started() -> None:
-    assert json.loads(glue.bodies("GetJobRun", [("a", "jr_1")])[0]) == {"JobName": "a", "RunId": "jr_1"}
+    assert json.loads(calls.bodies("GetJobRun", [("a", "jr_1")])[0]) == {"JobName": "a", "RunId": "jr_1"}

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from bench.cron import moments_of, order_text, summed_up
-from bench.expressions import HARD, TYPICAL, Expression
 from bench.peers import next_fires
+from bench.peers.expressions import HARD, TYPICAL, Expression
 
 EXPRESSIONS = (*TYPICAL, *HARD)
 # Odd seconds, at which nothing fires: APScheduler is asked for a fire at or after a moment, the others for one after.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.contest.contestant import BenchProblem
-from bench.glue import Address
+from bench.glue.calls import Address
 from bench.harness import ROOT, data_dir, store, waterclock
 from bench.peers.venvs import interpreter
 from waterclock.stores import Database, database_from_url

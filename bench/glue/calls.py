@@ -63,7 +63,7 @@ def call(
     """Each text in turn, until so many calls or seconds are over; `{n}` in one is the call's number."""
     order = {"host": address.host, "port": address.port, "key": address.key, "secret": address.secret, "first": first}
     order |= {"action": action, "bodies": texts, "calls": calls, "connections": connections, "seconds": seconds}
-    caller = [sys.executable, "-m", "bench.caller"]
+    caller = [sys.executable, "-m", "bench.glue.caller"]
     client = subprocess.run(caller, input=json.dumps(order), capture_output=True, text=True, cwd=ROOT, check=False)
     if client.returncode:
         raise BenchProblem(f"{action}: {client.stderr[-300:]}")

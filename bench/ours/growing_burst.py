@@ -6,8 +6,8 @@ import logging
 import time
 from datetime import UTC, datetime
 
+from bench.ours.stored import KEEPER, recurring
 from bench.peers.stored_window import Work, begun, tell, tree_cpu_seconds
-from bench.stored_library import KEEPER, recurring
 from waterclock.domain.library import LibraryJob
 from waterclock.faces.library.keeping import Declared
 from waterclock.jobstores.sql import TABLE, namespace_of
