@@ -26,11 +26,16 @@ BY_KEY = (
     "answers_of_calls",
     "whole_attempts_by_wire_ids",
 )
-EMPTY = "TRUNCATE jobs, job_versions"  # whatever was known of them is forgotten, too
+EMPTY = "TRUNCATE jobs, job_versions, triggers"  # whatever was known of them is forgotten, too
 SOME_JOBS = """INSERT INTO jobs (id, org_id, namespace, name, owner, kind, version, tags, created_at, updated_at)
 SELECT n, 1, 'api', 'job ' || n, 'ann', 'shell', 1, '{}', 0, 0 FROM generate_series(1, 3000) n"""
 SOME_VERSIONS = """INSERT INTO job_versions (job_id, version, org_id, spec, definition, created_by, created_at)
 SELECT n, 1, 1, '{}', '{}', 'ann', 0 FROM generate_series(1, 3000) n"""
+
+DUE_TOGETHER = """INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, misfire, next_fire_at, version,
+  generation, definition, tags, created_at, updated_at, ticker)
+SELECT n, 1, 'py', 'job ' || n, 'ann', 'SCHEDULED', 'RUNNING', '{}', 7, 1, 1, '{}', '{}', 0, 0, 'py'
+FROM generate_series(1, 3000) n"""
 
 
 @pytest.fixture
@@ -70,6 +75,17 @@ async def test_what_goes_by_key_goes_by_an_index_whatever_it_is_asked_for(connec
     assert "Seq Scan" not in text, text
     assert "Index Cond" in text or "Subplans Removed" in text, text
     assert "Join Filter" not in text, text
+
+
+async def test_what_is_due_at_one_instant_is_held_by_its_keys_and_not_looked_for_among_all_that_is_due(
+    connection: Any,
+) -> None:
+    await connection.execute(f"{SOME_JOBS}; {DUE_TOGETHER}")  # as after thousands of add_job: nothing is analysed yet
+    prepared = await connection.prepare(compiled("hold_as_they_were").sql)
+    text = await plan_of(connection, "hold_as_they_were")
+    del prepared
+    assert "triggers_due" not in text, text
+    assert text.count("triggers_pkey") == 2, text  # to hold them, and to delete those that have fired for the last time
 
 
 async def test_a_plan_is_not_kept_until_its_table_has_grown(connection: Any) -> None:
