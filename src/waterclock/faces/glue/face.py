@@ -25,11 +25,12 @@ from waterclock.faces.glue.around.logs import LOGS
 from waterclock.faces.glue.around.sts import STS
 from waterclock.faces.glue.aws_service import AwsService, JsonService
 from waterclock.faces.glue.errors import BodyTooLarge, BodyTooSlow
-from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, UNREAD_BODY, Reply, new_request_id, read_body
+from waterclock.faces.glue.protocol import BODY_LIMIT, TARGET_PREFIX, Reply, new_request_id, read_body
 from waterclock.faces.glue.services import Handler, Services
 from waterclock.faces.http.body import drain
-from waterclock.faces.http.marks import ANSWER, WHOLE, mark, mark_caller, mark_error, mark_resource, request_id_of
-from waterclock.faces.sigv4 import SignedRequest
+from waterclock.faces.http.exchange import Answer
+from waterclock.faces.http.marks import FIELDS, mark, mark_caller, mark_error, mark_resource, request_id_of
+from waterclock.faces.sigv4 import Fields, SignedRequest, fields
 
 BODY_SECONDS: Final = 20.0
 TARGET: Final = b"x-amz-target"
@@ -62,34 +63,50 @@ class Glue:
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await _send(await self._replied(scope, receive, b""), receive, send)
+
+    async def reply(self, scope: Scope, body: bytes) -> Answer:
+        """To a request that has arrived whole: nobody need watch the clock."""
+        reply = await self._replied(scope, None, body)
+        lines = "".join([f"{name}: {value}\r\n" for name, value in reply.headers.items() if name != "connection"])
+        closes = "connection" in reply.headers
+        return Answer(status=reply.status, headers=lines.encode("latin-1"), body=reply.body, closes=closes)
+
+    async def _replied(self, scope: Scope, receive: Receive | None, body: bytes) -> Reply:
+        """Where there is something to receive, that is the body."""
         request_id = request_id_of(scope) or new_request_id()
-        service = _service(scope["headers"])
+        found: Fields = scope.get(FIELDS) or fields(scope["headers"])
+        service = _service(found)
         mark(scope, face=service.name)
         try:
-            reply = await self._answer(service, scope, receive, request_id)
+            body = await self._body(scope, receive) if receive else body
+            return await self._answer(service, scope, found, body, request_id)
         except WaterclockError as error:
             refused = service.refusal(error)
             mark_error(scope, refused.name)
             reply = service.failure(refused, request_id=request_id)
             if reply.status >= 500:
                 log.error("request %s failed: %s", request_id, error)
-        await _send(scope, reply, receive, send)
+            return reply
 
-    async def _answer(self, service: AwsService, scope: Scope, receive: Receive, request_id: str) -> Reply:
-        headers = scope["headers"]
-        body = await self._body(scope, receive)
+    async def _answer(
+        self, service: AwsService, scope: Scope, found: Fields, body: bytes, request_id: str
+    ) -> Reply:
+        if len(body) > self._body_limit:
+            raise BodyTooLarge(self._body_limit)
         signed = SignedRequest(
             method=scope["method"],
             raw_path=scope["raw_path"],
             raw_query=scope["query_string"],
-            headers=headers,
+            headers=scope["headers"],
             body=body,
+            found=found,
         )
         service = service.named_in(body)
         address = scope["client"][0] if scope.get("client") else ""
         caller = await self._authenticate(signed, services=service.scopes, address=address, request_id=request_id)
         mark_caller(scope, caller)
-        action = service.action(_header(headers, TARGET), body)
+        action = service.action(_text(found.get(TARGET)), body)
         mark(scope, face=service.name, action=action)
         given = service.read(action, body)
         mark_resource(scope, resource_of(given))
@@ -99,9 +116,7 @@ class Glue:
         return service.success(action, result, request_id=request_id)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
-        if WHOLE in scope:  # nothing to wait for
-            return await _whole(receive, self._body_limit)
-        declared = _header(scope["headers"], b"content-length")
+        declared = _text(fields(scope["headers"]).get(b"content-length"))
         try:
             async with asyncio.timeout(self._body_seconds):
                 return await read_body(_chunks(receive), declared=declared, limit=self._body_limit)
@@ -109,20 +124,12 @@ class Glue:
             raise BodyTooSlow(f"The request body did not arrive within {self._body_seconds:g} s") from None
 
 
-def _service(headers: list[tuple[bytes, bytes]]) -> AwsService:
-    target = _header(headers, TARGET)
+def _service(found: Fields) -> AwsService:
+    target = _text(found.get(TARGET))
     if target is None:
-        is_form = (_header(headers, b"content-type") or "").startswith(query.CONTENT_TYPE)
+        is_form = (_text(found.get(b"content-type")) or "").startswith(query.CONTENT_TYPE)
         return QUERY if is_form else GLUE
     return BY_PREFIX.get(target.partition(".")[0], GLUE)
-
-
-async def _whole(receive: Receive, limit: int) -> bytes:
-    """As the server has it already, in one piece."""
-    body: bytes = (await _part(receive)).get("body", b"")
-    if len(body) > limit:
-        raise BodyTooLarge(limit)
-    return body
 
 
 async def _chunks(receive: Receive) -> AsyncIterator[bytes]:
@@ -140,14 +147,10 @@ async def _part(receive: Receive) -> Message:
     return message
 
 
-async def _send(scope: Scope, reply: Reply, receive: Receive, send: Send) -> None:
+async def _send(reply: Reply, receive: Receive, send: Send) -> None:
     headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     headers.append((b"content-length", b"%d" % len(reply.body)))
-    start = {"type": "http.response.start", "status": reply.status, "headers": headers}
-    if ANSWER in scope and reply.status not in UNREAD_BODY:
-        await send({**start, WHOLE: reply.body})
-        return
-    await send(start)
+    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     if reply.status == 413:
         await send({"type": "http.response.body", "body": reply.body, "more_body": True})
         await drain(receive)
@@ -156,11 +159,8 @@ async def _send(scope: Scope, reply: Reply, receive: Receive, send: Send) -> Non
         await send({"type": "http.response.body", "body": reply.body})
 
 
-def _header(headers: list[tuple[bytes, bytes]], wanted: bytes) -> str | None:
-    for name, value in headers:
-        if name == wanted:
-            return value.decode("latin-1")
-    return None
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("latin-1")
 
 
 HANDLERS: Final[Mapping[str, Handler]] = {

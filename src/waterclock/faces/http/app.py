@@ -14,8 +14,9 @@ from waterclock import clock
 from waterclock.domain.audit import Entry
 from waterclock.faces.http.audited import NOT_CALLS, Record, entry_of
 from waterclock.faces.http.body import Limited
+from waterclock.faces.http.exchange import Answer, TakeWhole
 from waterclock.faces.http.health import Health
-from waterclock.faces.http.marks import ACTION, ANSWER, FACE, REQUEST_ID, ROUTINE, WHOLE, new_request_id
+from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, ROUTINE, new_request_id
 from waterclock.faces.http.metrics import Metrics
 from waterclock.faces.http.problems import on_http_exception, on_unexpected
 
@@ -52,6 +53,7 @@ class App:
     """Gives each request its id; counts it, and records it, before its answer is sent.
 
     Calls of the Glue face go to it directly: a table of routes and four layers of an app would cost as much again.
+    Where that face takes requests that have arrived whole (`reply`), our server hands them to `whole`.
     """
 
     def __init__(self, glue: ASGIApp, others: Starlette, metrics: Metrics, record: Record) -> None:
@@ -59,6 +61,8 @@ class App:
         self._others = others
         self._requests = metrics.requests
         self._record = record
+        self._reply: TakeWhole | None = getattr(glue, "reply", None)
+        self.whole: TakeWhole | None = self._whole if self._reply else None
 
     @property
     def routes(self) -> list[BaseRoute]:
@@ -76,9 +80,6 @@ class App:
             if message["type"] == "http.response.start":
                 is_answered = True
                 self._observe(scope, message["status"], clock.monotonic() - began)
-                if WHOLE in message:
-                    await _send_whole(scope, message, send)
-                    return
             await send(message)
 
         is_glue = scope["path"] in GLUE_PATHS and scope["method"] == "POST"
@@ -89,20 +90,24 @@ class App:
                 await (await on_unexpected(Request(scope), error))(scope, receive, observed)
             raise
 
+    async def _whole(self, scope: Scope, body: bytes) -> Answer:
+        assert self._reply
+        scope[REQUEST_ID] = new_request_id()
+        began = clock.monotonic()
+        try:
+            answer = await self._reply(scope, body)
+        except Exception as error:
+            told = await on_unexpected(Request(scope), error)
+            lines = [b"%s: %s\r\n" % line for line in told.raw_headers if line[0] != b"content-length"]
+            answer = Answer(status=told.status_code, headers=b"".join(lines), body=bytes(told.body), closes=True)
+        self._observe(scope, answer.status, clock.monotonic() - began)
+        return answer
+
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         face = scope.get(FACE) or _face_of(scope)
         self._requests[face, scope.get(ACTION, ""), status] += 1
         if face not in NOT_CALLS and not scope.get(ROUTINE):
             self._record(entry_of(scope, face=face, status=status, seconds=seconds))
-
-
-async def _send_whole(scope: Scope, message: Message, send: Send) -> None:
-    """An answer that its face gave in one piece; our own server takes it as one, others in the two they know."""
-    status, headers, body = message["status"], message["headers"], message[WHOLE]
-    answer = scope.get(ANSWER)
-    if answer is None or not answer(scope, status, headers, body):
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
 
 
 def _keep_nothing(entry: Entry) -> None:

@@ -28,7 +28,7 @@ class Signatures:
     async def __call__(
         self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
     ) -> Caller:
-        credential = parse_authorization(request.headers)
+        credential = parse_authorization(request.headers, request.found)
         # What cannot be a key id is an unknown key: it costs the same work, but no query.
         known = _KEY_ID.fullmatch(credential.access_key)
         found = await self._access.secret_of(credential.access_key) if known else None
@@ -49,7 +49,7 @@ class Anybody:
     async def __call__(
         self, request: SignedRequest, *, services: Collection[str], address: str, request_id: str
     ) -> Caller:
-        found = fields(request.headers)
+        found = fields(request.headers) if request.found is None else request.found
         host = found.get(b"host", b"").decode("latin-1")
         if (urlsplit(f"//{host}").hostname or "") not in LOOPBACK or b"origin" in found:
             raise Forbidden("without authentication this server answers to programs on its own host only")
@@ -58,10 +58,9 @@ class Anybody:
 
 def call_id_of(request: SignedRequest, access_key: str) -> str | None:
     """What the AWS SDKs call a call, and each of its retries; nobody speaks for another's key."""
-    for name, value in request.headers:
-        if name == INVOCATION_ID and value:
-            return f"{access_key}/{value.decode('latin-1')}"
-    return None
+    found = fields(request.headers) if request.found is None else request.found
+    value = found.get(INVOCATION_ID)
+    return f"{access_key}/{value.decode('latin-1')}" if value else None
 
 
 def caller_of(identity: Identity, *, address: str, request_id: str, call_id: str | None = None) -> Caller:

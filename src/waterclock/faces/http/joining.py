@@ -13,6 +13,7 @@ class Joining:
         self._transport = transport
         self._loop = loop
         self._head: bytes | None = None
+        self.is_closing = transport.is_closing  # asked for at every request
 
     def write(self, data: bytes) -> None:
         if self._head is not None:

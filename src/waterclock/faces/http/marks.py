@@ -17,8 +17,7 @@ CALLER: Final = "waterclock.caller"
 RESOURCE: Final = "waterclock.resource"
 ERROR: Final = "waterclock.error"
 ROUTINE: Final = "waterclock.routine"
-ANSWER: Final = "waterclock.answer"  # sends a whole answer at once, if it can
-WHOLE: Final = "waterclock.whole"  # the body has arrived: whoever reads it need not watch the clock
+FIELDS: Final = "waterclock.fields"  # the headers by name, where each came once
 
 
 def new_request_id() -> str:
