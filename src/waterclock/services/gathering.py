@@ -37,13 +37,15 @@ class _Asked(Generic[Q, A]):
 class Gathered(Generic[Q, A]):
     """A batch is what came until the event loop had nothing else to do, or while the batch before was under way.
 
-    So a lone caller hardly waits for company, and a crowd that was answered together comes back together.
+    A crowd that was answered together comes back together: once as many are there as there were of late, nobody else
+    is waited for. So a lone caller never waits for company.
     """
 
     def __init__(self, answer_all: AnswerAll[Q, A]) -> None:
         self._answer_all = answer_all
         self._waiting: list[_Asked[Q, A]] = []
         self._under_way = 0
+        self._crowd = 2  # so many were answered, or stood behind them, when a batch last ended; at first nobody knows
         self._young: asyncio.TimerHandle | None = None  # the batch that the next one waits for, until it is slow
 
     async def __call__(self, question: Q) -> A:
@@ -64,9 +66,10 @@ class Gathered(Generic[Q, A]):
         """Look again at every turn of the loop, until some have brought nobody new."""
         if not self._waiting or self._young or self._under_way >= AT_ONCE:
             return  # the end of a batch comes back here
-        quiet = quiet + 1 if len(self._waiting) == seen else 0
-        if quiet < QUIET_TURNS and turns < MOST_TURNS:
-            asyncio.get_running_loop().call_soon(self._gather, len(self._waiting), quiet, turns + 1)
+        come = len(self._waiting)
+        quiet = quiet + 1 if come == seen else 0
+        if come < self._crowd and quiet < QUIET_TURNS and turns < MOST_TURNS:
+            asyncio.get_running_loop().call_soon(self._gather, come, quiet, turns + 1)
         else:
             self._begin(asyncio.get_running_loop())
 
@@ -74,32 +77,39 @@ class Gathered(Generic[Q, A]):
         batch, self._waiting = self._waiting, []
         self._under_way += 1
         self._young = young = loop.call_later(SLOW_SECONDS, self._is_slow)
-        task = loop.create_task(self._answer_all([asked.question for asked in batch]))
-        task.add_done_callback(lambda done: self._end(batch, young, done))
+        loop.create_task(self._answer(batch, young))
+
+    async def _answer(self, batch: list[_Asked[Q, A]], young: asyncio.TimerHandle) -> None:
+        """Callers are told from here, not by whoever hears that this has ended: that would be a turn later."""
+        try:
+            answers = await self._answer_all([asked.question for asked in batch])
+        except (WaterclockError, StatementFailed) as problem:
+            if isinstance(problem, Unavailable):
+                self._turn_away(problem)
+            self._end(batch, young)
+            for asked in batch:
+                _tell(asked.answer, _shared(problem, len(batch)))
+        except BaseException as problem:
+            self._end(batch, young)
+            for asked in batch:
+                _tell(asked.answer, problem)
+            raise
+        else:
+            self._end(batch, young)
+            for asked, answer in zip(batch, answers, strict=True):
+                _tell(asked.answer, answer)
 
     def _is_slow(self) -> None:
         self._young = None
         self._gather()
 
-    def _end(
-        self, batch: list[_Asked[Q, A]], young: asyncio.TimerHandle, done: asyncio.Task[Sequence[A | WaterclockError]]
-    ) -> None:
+    def _end(self, batch: list[_Asked[Q, A]], young: asyncio.TimerHandle) -> None:
         self._under_way -= 1
         young.cancel()
         if self._young is young:
             self._young = None
-        if not done.cancelled() and isinstance(problem := done.exception(), Unavailable):
-            self._turn_away(problem)
+        self._crowd = len(batch) + len(self._waiting)
         self._gather()
-        if done.cancelled():
-            for asked in batch:
-                asked.answer.cancel()
-        elif problem := done.exception():
-            for asked in batch:
-                _tell(asked.answer, _shared(problem, len(batch)))
-        else:
-            for asked, answer in zip(batch, done.result(), strict=True):
-                _tell(asked.answer, answer)
 
     def _turn_away(self, problem: Unavailable) -> None:
         """Whoever stood behind a batch that had no answer would wait twice: for that one, and for their own."""
@@ -114,16 +124,17 @@ class _FailedTogether(Exception):
     """Nothing of the batch was done."""
 
 
-def _shared(problem: BaseException, size: int) -> BaseException:
+def _shared(problem: Exception, size: int) -> Exception:
     """What each of `size` callers is told; a store that does not answer is the same to all."""
-    alone = size == 1 or isinstance(problem, Unavailable) or not isinstance(problem, (WaterclockError, StatementFailed))
-    return problem if alone else _FailedTogether(problem)
+    return problem if size == 1 or isinstance(problem, Unavailable) else _FailedTogether(problem)
 
 
 def _tell(waiting: "asyncio.Future[A]", answer: A | BaseException) -> None:
     if waiting.done():  # the caller went away
         return
-    if isinstance(answer, BaseException):
+    if isinstance(answer, asyncio.CancelledError):
+        waiting.cancel()
+    elif isinstance(answer, BaseException):
         waiting.set_exception(answer)
     else:
         waiting.set_result(answer)

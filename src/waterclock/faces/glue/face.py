@@ -89,9 +89,7 @@ class Glue:
                 log.error("request %s failed: %s", request_id, error)
             return reply
 
-    async def _answer(
-        self, service: AwsService, scope: Scope, found: Fields, body: bytes, request_id: str
-    ) -> Reply:
+    async def _answer(self, service: AwsService, scope: Scope, found: Fields, body: bytes, request_id: str) -> Reply:
         if len(body) > self._body_limit:
             raise BodyTooLarge(self._body_limit)
         signed = SignedRequest(

@@ -1,6 +1,6 @@
 """The app that every face hangs in: one table of routes, one place for what no face answers."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from starlette.applications import Starlette
@@ -14,7 +14,7 @@ from waterclock import clock
 from waterclock.domain.audit import Entry
 from waterclock.faces.http.audited import NOT_CALLS, Record, entry_of
 from waterclock.faces.http.body import Limited
-from waterclock.faces.http.exchange import Answer, TakeWhole
+from waterclock.faces.http.exchange import Answer, Reply, TakeWhole, whole_answer
 from waterclock.faces.http.health import Health
 from waterclock.faces.http.marks import ACTION, FACE, REQUEST_ID, ROUTINE, new_request_id
 from waterclock.faces.http.metrics import Metrics
@@ -61,7 +61,7 @@ class App:
         self._others = others
         self._requests = metrics.requests
         self._record = record
-        self._reply: TakeWhole | None = getattr(glue, "reply", None)
+        self._reply: Reply | None = getattr(glue, "reply", None)
         self.whole: TakeWhole | None = self._whole if self._reply else None
 
     @property
@@ -90,18 +90,18 @@ class App:
                 await (await on_unexpected(Request(scope), error))(scope, receive, observed)
             raise
 
-    async def _whole(self, scope: Scope, body: bytes) -> Answer:
+    async def _whole(self, scope: Scope, body: bytes, send: Callable[[Answer], None]) -> None:
         assert self._reply
         scope[REQUEST_ID] = new_request_id()
         began = clock.monotonic()
         try:
             answer = await self._reply(scope, body)
         except Exception as error:
-            told = await on_unexpected(Request(scope), error)
-            lines = [b"%s: %s\r\n" % line for line in told.raw_headers if line[0] != b"content-length"]
-            answer = Answer(status=told.status_code, headers=b"".join(lines), body=bytes(told.body), closes=True)
+            self._observe(scope, 500, clock.monotonic() - began)
+            send(whole_answer(await on_unexpected(Request(scope), error)))
+            raise
         self._observe(scope, answer.status, clock.monotonic() - began)
-        return answer
+        send(answer)
 
     def _observe(self, scope: Scope, status: int, seconds: float) -> None:
         face = scope.get(FACE) or _face_of(scope)

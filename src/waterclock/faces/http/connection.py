@@ -5,14 +5,14 @@ A call of the Glue face that arrives whole, and alone, is answered past ASGI (`e
 """
 
 import asyncio
-from collections.abc import Coroutine
+from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, cast
 
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from waterclock.faces.http.exchange import Answer, Exchange, TakeWhole, written
+from waterclock.faces.http.exchange import Answer, Exchange, TakeWhole, heard, written
 from waterclock.faces.http.joining import Joining
 from waterclock.faces.http.marks import FIELDS
 
@@ -152,7 +152,6 @@ class Connection(HttpToolsProtocol):
         )
 
     def _begin_exchange(self, body: bytes) -> None:
-        assert self._take_whole is not None
         scope: Scope = {
             "type": "http",
             "method": "POST",
@@ -166,24 +165,33 @@ class Connection(HttpToolsProtocol):
             scope[FIELDS] = self._fields
         exchange = Exchange()
         self.cycle = exchange  # type: ignore[assignment]
-        exchange.task = task = self.loop.create_task(self._answer(exchange, self._take_whole(scope, body)))
+        exchange.task = task = self.loop.create_task(self._answer(exchange, scope, body))
         self.tasks.add(task)
 
-    async def _answer(self, exchange: Exchange, answered: Coroutine[Any, Any, Answer]) -> None:
-        keeps = False
+    async def _answer(self, exchange: Exchange, scope: Scope, body: bytes) -> None:
+        assert self._take_whole is not None
+        assert exchange.task is not None
         try:
-            answer = await answered
+            await self._take_whole(scope, body, partial(self._send, exchange))
             if self.flow.write_paused and not exchange.disconnected:
                 await self.flow.drain()
-            keeps = exchange.keep_alive and not answer.closes
-            if not exchange.disconnected:
-                self._joining.write_whole(written(answer, self.server_state.default_headers, keeps=keeps))
+        except BaseException:
+            exchange.keep_alive = False
+            exchange.task.add_done_callback(heard)
+            raise
         finally:
             exchange.response_complete = True
             self.tasks.discard(exchange.task)
-            if not keeps:
+            if not exchange.keep_alive:
                 self._joining.close()
         self.on_response_complete()
+
+    def _send(self, exchange: Exchange, answer: Answer) -> None:
+        if answer.closes:
+            exchange.keep_alive = False
+        if not exchange.disconnected:
+            lines = self.server_state.default_headers
+            self._joining.write_whole(written(answer, lines, keeps=exchange.keep_alive))
 
     def _let_go(self) -> None:
         """To the app as uvicorn does it: somebody else reads the body."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from starlette.responses import Response
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
@@ -24,7 +25,8 @@ class Answer:
     closes: bool = False
 
 
-TakeWhole = Callable[[Scope, bytes], Coroutine[Any, Any, Answer]]
+Reply = Callable[[Scope, bytes], Coroutine[Any, Any, Answer]]
+TakeWhole = Callable[[Scope, bytes, Callable[[Answer], None]], Coroutine[Any, Any, None]]  # who gives its answer, once
 
 
 class _NobodyWaits:
@@ -44,6 +46,18 @@ class Exchange:
         self.keep_alive = True
         self.message_event = _NOBODY_WAITS
         self.task: asyncio.Task[None] | None = None
+
+
+def whole_answer(response: Response) -> Answer:
+    """After which the connection is closed."""
+    lines = [b"%s: %s\r\n" % line for line in response.raw_headers if line[0] != b"content-length"]
+    return Answer(status=response.status_code, headers=b"".join(lines), body=bytes(response.body), closes=True)
+
+
+def heard(task: "asyncio.Task[None]") -> None:
+    """The app has logged what went wrong: asyncio need not say it again."""
+    if not task.cancelled():
+        task.exception()
 
 
 def written(answer: Answer, shared: Sequence[tuple[bytes, bytes]], *, keeps: bool) -> bytes:
