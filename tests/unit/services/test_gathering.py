@@ -46,6 +46,32 @@ async def test_a_lone_caller_is_asked_alone_and_at_once(store: Store) -> None:
     assert store.batches == [[1], [2]]
 
 
+async def test_who_was_alone_the_last_time_is_not_kept_waiting_for_company(store: Store) -> None:
+    gathered = Gathered(store)
+    await gathered(1)
+    second = asyncio.create_task(gathered(2))
+    await turns(2)
+    assert store.batches == [[1], [2]]
+    assert await second == 4
+
+
+async def test_a_crowd_that_has_come_back_waits_for_nobody_else(store: Store) -> None:
+    gathered = Gathered(store)
+    await asyncio.gather(gathered(1), gathered(2))
+    crowd = [asyncio.create_task(gathered(number)) for number in (3, 4)]
+    await turns(3)
+    assert store.batches == [[1, 2], [3, 4]]
+    assert await asyncio.gather(*crowd) == [6, 8]
+
+
+async def test_what_nobody_foresaw_is_told_to_all_and_holds_up_nobody_behind(store: Store) -> None:
+    gathered = Gathered(store)
+    store.failing[1] = RuntimeError("a bug")
+    answers = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
+    assert [type(answer) for answer in answers] == [RuntimeError, RuntimeError]
+    assert await gathered(3) == 6
+
+
 async def test_what_comes_meanwhile_is_the_next_batch(store: Store) -> None:
     gathered = Gathered(store)
     store.open.clear()

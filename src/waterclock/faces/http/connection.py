@@ -22,6 +22,7 @@ HEAD_SECONDS: Final = 15.0
 LINGER_SECONDS: Final = 1.0
 WHOLE_URLS: Final = {b"/": "/", b"/glue": "/glue"}
 WHOLE_BYTES: Final = 64 * 1024  # of a body: a larger one is read by whoever answers it
+MOST_DIGITS: Final = 5
 WHOLE_SECONDS: Final = 0.2  # many clients send a head and its body in two packets: so long the other is waited for
 
 
@@ -67,8 +68,8 @@ class Connection(HttpToolsProtocol):
         if self._in_head:
             whole = self._begun == int(was_idle)  # these bytes are all of this one head
             self._still_in_head(len(data) if whole else 0)
-        elif self._held is not None:
-            self._still_in_body(self._held)
+        elif self._held is not None and self._held_timer is None:
+            self._held_timer = self.loop.call_later(WHOLE_SECONDS, self._let_go)
 
     def _still_in_head(self, more: int) -> None:
         self._raw_bytes += more
@@ -78,12 +79,6 @@ class Connection(HttpToolsProtocol):
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
         elif self._head_timer is None:  # the next request of a kept connection
             self._expect_head()
-
-    def _still_in_body(self, held: bytes) -> None:
-        if len(held) > WHOLE_BYTES:
-            self._let_go()
-        elif self._held_timer is None:
-            self._held_timer = self.loop.call_later(WHOLE_SECONDS, self._let_go)
 
     # What the parser calls
 
@@ -145,6 +140,7 @@ class Connection(HttpToolsProtocol):
             self._take_whole is not None
             and self.url in WHOLE_URLS
             and parser.get_method() == b"POST"
+            and _is_small(self._fields.get(b"content-length"))
             and (cycle is None or cycle.response_complete)
             and not (self.pipeline or self.expect_100_continue or parser.should_upgrade())
             and parser.get_http_version() == "1.1"
@@ -276,3 +272,8 @@ class Connection(HttpToolsProtocol):
         # Closed at once, with bytes unread, the connection would take the answer with it: what comes is thrown away.
         self.transport.write_eof()
         self.loop.call_later(LINGER_SECONDS, self.transport.close)
+
+
+def _is_small(length: bytes | None) -> bool:
+    """As it is declared: the parser takes nothing but digits, and no more bytes than they say."""
+    return length is not None and len(length) <= MOST_DIGITS and int(length) <= WHOLE_BYTES
