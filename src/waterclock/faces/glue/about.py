@@ -11,7 +11,7 @@ RUNS: Final = ("JobRunId", "RunId")
 
 def resource_of(given: Mapping[str, Any]) -> str:
     """A run as its job's name, a slash and its id."""
-    name = next((given[each] for each in NAMES if each in given), None) or _several(given, LISTS)
+    name = _first(given, NAMES) or _several(given, LISTS)
     run = _run(given) or _several(given, ("JobRunIds",))
     return f"{name}/{run}" if run else str(name)
 
@@ -19,11 +19,18 @@ def resource_of(given: Mapping[str, Any]) -> str:
 def resource_made(given: Mapping[str, Any], result: Mapping[str, Any]) -> str | None:
     """The run that the call has started, where it started one."""
     run = _run(result)
-    return f"{next((given[each] for each in NAMES if each in given), '')}/{run}" if run else None
+    return f"{_first(given, NAMES) or ''}/{run}" if run else None
 
 
 def _run(members: Mapping[str, Any]) -> str | None:
-    return next((members[each] for each in RUNS if each in members), None)
+    return _first(members, RUNS)
+
+
+def _first(members: Mapping[str, Any], names: tuple[str, ...]) -> str | None:
+    for each in names:
+        if each in members:
+            return members[each]  # type: ignore[no-any-return]
+    return None
 
 
 def _several(given: Mapping[str, Any], lists: tuple[str, ...]) -> str:
