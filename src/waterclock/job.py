@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from os import urandom
 from typing import TYPE_CHECKING, Any
 
 from waterclock.domain.library import PastRun
 from waterclock.domain.moment import Moment, to_datetime
 from waterclock.faces.library import tagged
 from waterclock.faces.library.declaring import approved, changed, checked_call, checked_id
+from waterclock.faces.library.ids import new_id
 from waterclock.faces.library.keeping import Declared
 from waterclock.faces.library.references import name_of
 from waterclock.triggers.base import BaseTrigger
@@ -59,7 +59,7 @@ class Job:
         self._given = frozenset(kwargs)  # the rest is filled in when the scheduler starts
         call = checked_call(kwargs.pop("func"), kwargs.pop("args", None), kwargs.pop("kwargs", None))
         name = kwargs.pop("name", None) or name_of(call["func"])
-        job_id = urandom(16).hex() if id is None else checked_id(id)
+        job_id = new_id() if id is None else checked_id(id)
         self._declared = Declared(id=job_id, **call, **approved({"name": name, **kwargs}, scheduler.timezone))
 
     @classmethod
@@ -73,7 +73,7 @@ class Job:
     def _like(self, args: Any, kwargs: Any) -> Job:
         """Another of the same, with an id and arguments of its own."""
         call = checked_call(self.func, args, kwargs, self.func_ref)
-        job = self._of(self._scheduler, self._declared.called_with(urandom(16).hex(), call["args"], call["kwargs"]))
+        job = self._of(self._scheduler, self._declared.called_with(new_id(), call["args"], call["kwargs"]))
         job._is_at_once, job._given = self._is_at_once, self._given
         return job
 

@@ -49,6 +49,7 @@ class BaseExecutor(ABC):
     """Begun and done are told from whatever thread, once each; `done` never comes before `begun` has returned."""
 
     max_workers: int = 10  # how many calls run at the same time
+    any_thread: bool = False  # `submit` may be called by the program's own threads, not by the engine's alone
 
     def start(self, scheduler: Any, alias: str) -> None:  # noqa: B027  # not every executor has something to start
         """Called before the first call, when the scheduler starts (again) or the executor is added to a running one."""
