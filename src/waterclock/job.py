@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from waterclock.domain.library import PastRun
 from waterclock.domain.moment import Moment, to_datetime
@@ -19,6 +19,9 @@ from waterclock.triggers.dates import shown
 
 if TYPE_CHECKING:
     from waterclock.jobstores.base import BaseJobStore
+
+
+ALL: Final = frozenset(Declared.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,7 @@ class Job:
         job = cls.__new__(cls)
         job._scheduler, job._declared = scheduler, declared
         job._jobstore_alias, job._store, job._numbers = None, None, None
-        job._is_at_once, job._given = False, frozenset(Declared.__slots__)
+        job._is_at_once, job._given = False, ALL
         return job
 
     def _like(self, args: Any, kwargs: Any) -> Job:
@@ -195,13 +198,20 @@ class Job:
         self._declared = changed(self._declared, changes, self._scheduler.timezone)
         self._given |= frozenset(changes)
 
-    def _fill_in(self, defaults: Mapping[str, Any], now: datetime) -> None:
-        """What the program left to the scheduler, at the moment when the job is really added."""
+    def _fill_in(self, defaults: Mapping[str, Any], now: datetime, other: Job | None = None) -> None:
+        """What the program left to the scheduler, at the moment when the job is really added.
+
+        `other`, where one was filled in before: one that was made like it runs when it does.
+        """
         declared = self._declared  # nobody else has it yet
         for name, value in defaults.items():
             if name not in self._given:
                 setattr(declared, name, value)
-        if "next_run_time" not in self._given:
+        if "next_run_time" in self._given:
+            return
+        if other is not None and self._is_at_once and other._declared.trigger is declared.trigger:
+            declared.next_run_time = other._declared.next_run_time
+        else:
             declared.next_run_time = declared.trigger.get_next_fire_time(None, now)
 
     @property

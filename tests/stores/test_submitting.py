@@ -1,6 +1,7 @@
 """Calls that were asked for at once are one row until each has its own; whatever happens, each is made once."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -32,10 +33,9 @@ async def program(store_url: str) -> AsyncIterator[Program]:
     await database.close()
 
 
-async def submit(program: Program, *calls: ToRun) -> Submitted:
-    send = program.database.send if len(calls) <= LARGEST else program.database.write
-    taker = TAKERS[QUEUE]
-    return await send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=program.due, taker=taker)
+async def submit(program: Program, *calls: ToRun, room: int = 100) -> Submitted:
+    taker = replace(TAKERS[QUEUE], room=room)
+    return await program.database.send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=program.due, taker=taker)
 
 
 async def three(program: Program, spec: JobSpec = NOOP) -> list[Claimed]:
@@ -137,12 +137,13 @@ async def test_those_that_are_given_rows_twice_have_them_once(program: Program) 
     assert [await states(program, each) for each in (first, second)] == [["SUCCEEDED"]] * 2
 
 
-async def test_in_memory_they_wait_to_be_claimed_without_a_fire() -> None:
+@pytest.mark.parametrize("room", [0, 100])
+async def test_in_memory_they_are_taken_or_wait_to_be_claimed_without_a_fire(room: int) -> None:
     program = await Program.on(MemoryDatabase())
-    submitted = await submit(program, ToRun("a", NOOP), ToRun("b", AGAIN))
-    claimed = await program.claim()
+    submitted = await submit(program, ToRun("a", NOOP), ToRun("b", AGAIN), room=room)
+    claimed = submitted.claimed or await program.claim()
     assert [(each.attempt.job_name, each.spec) for each in claimed] == [("a", NOOP), ("b", AGAIN)]
-    assert (submitted.claimed, await program.names()) == ((), [])
+    assert (len(submitted.claimed), await program.names()) == (2 if room else 0, [])
     await program.end(*claimed)
     lines = [line for job_id in submitted.job_ids for line in await past(program, job_id)]
     assert [(line.state, line.scheduled_at) for line in lines] == [(RunState.SUCCEEDED, program.due)] * 2

@@ -81,9 +81,10 @@ class Submitting:
             self._leave()
 
     async def _send(self, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
-        send = self._database.send if len(calls) <= LARGEST else self._database.write
         try:
-            return await send(submit_calls, namespace=self._namespace, calls=calls, run_at=run_at, taker=taker)
+            return await self._database.send(
+                submit_calls, namespace=self._namespace, calls=calls, run_at=run_at, taker=taker
+            )
         except Unavailable:
             self._scheduling.doubt()
             raise

@@ -29,7 +29,7 @@ class Submitted:
 
 
 async def submit_calls(tx: Tx, *, namespace: str, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
-    """All of them or none; of one queue. No more than `LARGEST` are one statement, and may be sent as such."""
+    """All of them or none; of one queue. It is one statement, and may be sent as such."""
     numbers = iter(await tx.numbers(Kind.RUN, 2 * len(calls)))
     job_ids = list(await tx.numbers(Kind.JOB, len(calls)))
     entropy = secrets.token_bytes(ENTROPY * len(calls))
@@ -39,12 +39,8 @@ async def submit_calls(tx: Tx, *, namespace: str, calls: Sequence[ToRun], run_at
     ]
     parts = [new[first : first + LARGEST] for first in range(0, len(new), LARGEST)]
     rows = [submitted_row(part) for part in parts]
-    if len(rows) == 1:
-        now = await tx.stamped("submit_bundle", {**rows[0], "ttl_us": seconds(taker.ttl_seconds)})
-    else:
-        now = await tx.now()
-        times = {"created_at": now, "lease_until": now + seconds(taker.ttl_seconds)}
-        await tx.run_many("insert_bundle", [{**row, **times} for row in rows])
+    ttl_us = seconds(taker.ttl_seconds)
+    now = await tx.stamped("submit_bundle", [{**row, "ttl_us": ttl_us} for row in rows])
     return Submitted(job_ids=job_ids, claimed=tuple(each for part in parts for each in _taken(part, now)))
 
 
