@@ -13,11 +13,18 @@ from waterclock.domain.job import CALLABLE, JobSpec
 from waterclock.domain.library import NAMESPACE, PastRun, ToRun
 from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning
-from waterclock.domain.run import RunState
+from waterclock.domain.run import Attempt, RunState
 from waterclock.stores import database_from_url
+from waterclock.stores.alike import Alike
+from waterclock.stores.base import NOW
 from waterclock.stores.memory import MemoryDatabase
 from waterclock.stores.ops import claiming
+from waterclock.stores.ops.bundle import call_of
+from waterclock.stores.ops.bundle_ends import ended
 from waterclock.stores.ops.library import past_runs
+from waterclock.stores.ops.lone_ends import bundled
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.new_run import first_attempt
 from waterclock.stores.ops.submitting import LARGEST, Submitted, submit_calls
 
 NOOP: Final = JobSpec(kind=CALLABLE, queue=QUEUE, call={"func": "module:noop", "with": {"args": [], "kwargs": {}}})
@@ -147,3 +154,21 @@ async def test_in_memory_they_are_taken_or_wait_to_be_claimed_without_a_fire(roo
     await program.end(*claimed)
     lines = [line for job_id in submitted.job_ids for line in await past(program, job_id)]
     assert [(line.state, line.scheduled_at) for line in lines] == [(RunState.SUCCEEDED, program.due)] * 2
+
+
+async def test_what_is_taken_has_all_that_an_attempt_has(program: Program) -> None:
+    first, *_ = await three(program)
+    attempt, call = first.attempt, call_of(first.lone)
+    assert call
+    whole = first_attempt(call.run, call.run_id, call.attempt_id, call.wire_id, attempt.created_at)
+    assert {name for name in Attempt.__slots__ if getattr(attempt, name) != getattr(whole, name)} == set()
+    with pytest.raises(AttributeError):
+        _ = attempt.nonsense  # type: ignore[attr-defined]
+
+
+async def test_ends_that_differ_in_the_room_there_was_are_written_as_one_batch(program: Program) -> None:
+    claimed = [(await submit(program, ToRun(name, NOOP), room=room)).claimed[0] for name, room in (("a", 1), ("b", 2))]
+    rows = ended(bundled([end(each) for each in claimed]), Moves(), NOW)
+    assert isinstance(rows["insert_ended_run"], Alike)
+    await record(program, *(end(each) for each in claimed))
+    assert [await states(program, each) for each in claimed] == [["SUCCEEDED"]] * 2

@@ -52,8 +52,9 @@ def _by_kind(calls: Sequence[Ended]) -> Iterable[Sequence[Ended]]:
         spec = cast(Job, run.job).spec
         if id(spec) not in kinds:
             kinds[id(spec)] = (asked_mb(spec.limits), *settled_row(spec, None).values())
+        taker = run.taker and (run.taker.node, run.taker.host)  # how much room it had is in no row
         told = (outcome.state, outcome.message, began and began.pid)
-        groups.setdefault((kinds[id(spec)], run.org_id, run.namespace, run.taker, *told), []).append((call, outcome))
+        groups.setdefault((kinds[id(spec)], run.org_id, run.namespace, taker, *told), []).append((call, outcome))
     return groups.values()
 
 

@@ -8,15 +8,17 @@ bundle, and becomes a version of its own only where it is given rows while it li
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from waterclock.domain.claim import Claimed, Taker
+from waterclock.domain.job import Job
 from waterclock.domain.library import ToRun
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.run import run_wire_id
+from waterclock.domain.run import Attempt, run_wire_id
 from waterclock.stores.base import Kind, Tx
-from waterclock.stores.ops.bundle import Bundle, add, submitted_row, submitted_run
-from waterclock.stores.ops.new_run import NewRun, claimed_run
+from waterclock.stores.ops.bundle import Bundle, Bundled, Call, submitted_row, submitted_run
+from waterclock.stores.ops.new_run import NewRun
+from waterclock.stores.ops.taken import TakenAttempt
 
 LARGEST: Final = 500  # calls in one bundle
 ENTROPY: Final = 26  # bytes of a run's id
@@ -52,7 +54,10 @@ def _taken(part: Sequence[tuple[NewRun, int, int, str]], now: Moment) -> list[Cl
     bundle = Bundle(part[0][1], now, is_submitted=True)
     taken: list[Claimed] = []
     for run, run_id, attempt_id, wire_id in part:
-        claimed = claimed_run(run, run_id, attempt_id, wire_id, now)
-        add(bundle, run, run_id, claimed)
-        taken.append(claimed)
+        attempt = cast(Attempt, TakenAttempt(run, run_id, attempt_id, wire_id, now))
+        call = Call(bundle, run, run_id, attempt_id, wire_id)
+        job = cast(Job, run.job)
+        lone = Bundled(run.org_id, run_id, run.run_at, job.id, None, call)
+        taken.append(Claimed(attempt=attempt, spec=job.spec, lone=lone))
+    bundle.calls = len(taken)
     return taken
