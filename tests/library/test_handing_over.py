@@ -142,6 +142,31 @@ def test_an_executor_that_says_nothing_of_threads_is_asked_by_the_engine_alone()
     assert executor.asked_by == ["waterclock-engine"]
 
 
+def test_a_submit_of_ones_own_is_called_by_the_engine_alone_unless_it_says_otherwise() -> None:
+    class Loud(ThreadPoolExecutor):
+        def submit(self, calls: Sequence[Call], *told: Any) -> None:
+            super().submit(calls, *told)
+
+    class Quiet(ThreadPoolExecutor):
+        pass
+
+    class Careful(Loud):
+        any_thread = True
+
+    kinds = (ThreadPoolExecutor, Loud, Quiet, Careful, BaseExecutor)
+    assert [kind.any_thread for kind in kinds] == [True, False, True, True, False]
+
+
+def test_a_signal_handler_may_shut_down_in_the_middle_of_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("waterclock.app.library_worker.TURN_SECONDS", 0.01)
+    with running() as scheduler:
+        work = Work(held=False)
+        scheduler.add_job(work)
+        with scheduler._engines()[0]._workers["default"].turn:
+            scheduler.shutdown()
+        assert work.times == 1
+
+
 def test_a_fork_draws_ids_of_its_own() -> None:
     program = """
 import os

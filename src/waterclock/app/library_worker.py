@@ -10,7 +10,7 @@ import socket
 import threading
 import uuid
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -42,6 +42,7 @@ log: Final = logging.getLogger("waterclock.scheduler")
 
 MOST_UNWRITTEN: Final = 15_000  # ends: what is fired at one instant goes before them
 AGAIN_SECONDS: Final = 0.5
+TURN_SECONDS: Final = 1.0  # a turn takes microseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ class LibraryWorker:
         `wait`: those that this process has taken and not begun are run, too, and all others where nobody else would;
         without it they go back to the store.
         """
-        with self.turn:  # what another thread has begun is known from here on, and nothing more comes
+        with self._in_turn():  # what another thread has begun is known from here on, and nothing more comes
             self._is_closing = True
             self._runner.take_in()
         await self._node.stop_claiming()
@@ -158,8 +159,18 @@ class LibraryWorker:
     # Implements `Duty` where the store is this process's own: then claims never wait, and threads take in between
 
     async def tick(self) -> float:
-        with self.turn:
+        with self._in_turn():
             return await self._dispatcher.tick()
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """In the loop. Not for ever: a signal may come in the middle of a thread's turn, and its handler wait for it."""
+        is_held = self.turn.acquire(timeout=TURN_SECONDS)
+        try:
+            yield
+        finally:
+            if is_held:
+                self.turn.release()
 
     def taker(self) -> Taker:
         """For who holds the turn: of as much as its own thread may begin."""
