@@ -164,7 +164,7 @@ class LibraryWorker:
 
     @contextlib.contextmanager
     def _in_turn(self) -> Iterator[None]:
-        """In the loop. Not for ever: a signal may come in the middle of a thread's turn, and its handler wait for it."""
+        """In the loop. Not for ever: a signal may come in the middle of a thread's turn, its handler wait for it."""
         is_held = self.turn.acquire(timeout=TURN_SECONDS)
         try:
             yield
