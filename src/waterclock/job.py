@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from waterclock.domain.library import PastRun
 from waterclock.domain.moment import Moment, to_datetime
@@ -15,6 +15,7 @@ from waterclock.faces.library.ids import new_id
 from waterclock.faces.library.keeping import Declared
 from waterclock.faces.library.references import name_of
 from waterclock.triggers.base import BaseTrigger
+from waterclock.triggers.date import DateTrigger
 from waterclock.triggers.dates import shown
 
 if TYPE_CHECKING:
@@ -197,21 +198,17 @@ class Job:
     def _modify(self, **changes: Any) -> None:
         self._declared = changed(self._declared, changes, self._scheduler.timezone)
         self._given |= frozenset(changes)
+        self._is_at_once = False
 
-    def _fill_in(self, defaults: Mapping[str, Any], now: datetime, other: Job | None = None) -> None:
-        """What the program left to the scheduler, at the moment when the job is really added.
-
-        `other`, where one was filled in before: one that was made like it runs when it does.
-        """
+    def _fill_in(self, defaults: Mapping[str, Any], now: datetime) -> None:
+        """What the program left to the scheduler, at the moment when the job is really added."""
         declared = self._declared  # nobody else has it yet
         for name, value in defaults.items():
             if name not in self._given:
                 setattr(declared, name, value)
-        if "next_run_time" in self._given:
-            return
-        if other is not None and self._is_at_once and other._declared.trigger is declared.trigger:
-            declared.next_run_time = other._declared.next_run_time
-        else:
+        if self._is_at_once:
+            declared.next_run_time = cast(DateTrigger, declared.trigger).run_date
+        elif "next_run_time" not in self._given:
             declared.next_run_time = declared.trigger.get_next_fire_time(None, now)
 
     @property

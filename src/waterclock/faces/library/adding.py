@@ -156,10 +156,8 @@ class Adding(Parts):
         """Each store takes all of its jobs at once, or none; who listens is told when all have."""
         now = now_in(self.timezone)
         stores = {alias: self._store(alias) for alias in dict.fromkeys(alias for _, alias, _ in pending)}
-        filled: Job | None = None
         for job, _, _ in pending:
-            job._fill_in(self._job_defaults, now, filled)
-            filled = job
+            job._fill_in(self._job_defaults, now)
         if self._run_at_once(pending, stores, naming):
             return
         for alias, store in stores.items():
