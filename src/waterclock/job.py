@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from os import urandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from waterclock.domain.library import PastRun
 from waterclock.domain.moment import Moment, to_datetime
 from waterclock.faces.library import tagged
 from waterclock.faces.library.declaring import approved, changed, checked_call, checked_id
+from waterclock.faces.library.ids import new_id
 from waterclock.faces.library.keeping import Declared
 from waterclock.faces.library.references import name_of
 from waterclock.triggers.base import BaseTrigger
+from waterclock.triggers.date import DateTrigger
 from waterclock.triggers.dates import shown
 
 if TYPE_CHECKING:
     from waterclock.jobstores.base import BaseJobStore
+
+
+ALL: Final = frozenset(Declared.__slots__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ class Job:
         self._given = frozenset(kwargs)  # the rest is filled in when the scheduler starts
         call = checked_call(kwargs.pop("func"), kwargs.pop("args", None), kwargs.pop("kwargs", None))
         name = kwargs.pop("name", None) or name_of(call["func"])
-        job_id = urandom(16).hex() if id is None else checked_id(id)
+        job_id = new_id() if id is None else checked_id(id)
         self._declared = Declared(id=job_id, **call, **approved({"name": name, **kwargs}, scheduler.timezone))
 
     @classmethod
@@ -67,13 +71,13 @@ class Job:
         job = cls.__new__(cls)
         job._scheduler, job._declared = scheduler, declared
         job._jobstore_alias, job._store, job._numbers = None, None, None
-        job._is_at_once, job._given = False, frozenset(Declared.__slots__)
+        job._is_at_once, job._given = False, ALL
         return job
 
     def _like(self, args: Any, kwargs: Any) -> Job:
         """Another of the same, with an id and arguments of its own."""
         call = checked_call(self.func, args, kwargs, self.func_ref)
-        job = self._of(self._scheduler, self._declared.called_with(urandom(16).hex(), call["args"], call["kwargs"]))
+        job = self._of(self._scheduler, self._declared.called_with(new_id(), call["args"], call["kwargs"]))
         job._is_at_once, job._given = self._is_at_once, self._given
         return job
 
@@ -194,6 +198,7 @@ class Job:
     def _modify(self, **changes: Any) -> None:
         self._declared = changed(self._declared, changes, self._scheduler.timezone)
         self._given |= frozenset(changes)
+        self._is_at_once = False
 
     def _fill_in(self, defaults: Mapping[str, Any], now: datetime) -> None:
         """What the program left to the scheduler, at the moment when the job is really added."""
@@ -201,7 +206,9 @@ class Job:
         for name, value in defaults.items():
             if name not in self._given:
                 setattr(declared, name, value)
-        if "next_run_time" not in self._given:
+        if self._is_at_once:
+            declared.next_run_time = cast(DateTrigger, declared.trigger).run_date
+        elif "next_run_time" not in self._given:
             declared.next_run_time = declared.trigger.get_next_fire_time(None, now)
 
     @property

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.library.scheduling import LIVE, Ear, Work, ended, in_thread, running, wait_until
+from tests.library.scheduling import FAR, LIVE, Ear, Work, ended, in_thread, running, wait_until
 from waterclock.domain.errors import CommitUnknown, Unavailable
 from waterclock.events import (
     EVENT_JOB_ADDED,
@@ -290,3 +290,13 @@ def ends(scheduler: BaseScheduler) -> list[tuple[str, int]]:
     store: Any = scheduler._jobstores["default"]
     found: list[tuple[str, int]] = store._tell(ask)
     return found
+
+
+def test_one_that_was_changed_before_the_start_runs_when_it_is_told_to(stopped: BackgroundScheduler) -> None:
+    paused, later, meant = (stopped.add_job(count) for _ in range(3))
+    paused.pause()
+    later.reschedule("date", run_date=FAR)
+    stopped.start()
+    assert ended(meant)[0].state == "SUCCEEDED"
+    assert [job.id for job in stopped.get_jobs()] == [later.id, paused.id]
+    assert times == [1]

@@ -1,20 +1,22 @@
 """Calls that were taken as they were fired share a row until each has its own; whatever happens, none is lost."""
 
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from tests.stores.programming import QUEUE, Program
 from waterclock.domain.claim import Claimant, Claimed, Taker
+from waterclock.domain.errors import CommitUnknown
 from waterclock.domain.library import NAMESPACE, RULES, StoredJob, queue_of
 from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
-from waterclock.domain.run import RunState
+from waterclock.domain.run import Attempt, RunState
 from waterclock.engine.work import StoreWork
 from waterclock.stores import database_from_url
 from waterclock.stores.ops import claiming, reading
 from waterclock.stores.ops.bundle import Bundled, call_of
 from waterclock.stores.ops.firing import fire_due
+from waterclock.stores.ops.lone_ends import Contested, end_bundled
 
 TTL_SECONDS: Final = 60.0
 OTHERS: Final = queue_of(NAMESPACE, "others")
@@ -42,6 +44,17 @@ async def taken(program: Program) -> list[Claimed]:
 
 async def three(program: Program, **spec: object) -> tuple[list[StoredJob], list[Claimed]]:
     return await program.add(*(program.until_now(name=f"{n}", **spec) for n in "abc")), await taken(program)
+
+
+async def three_more(program: Program) -> tuple[list[StoredJob], list[Claimed]]:
+    return await program.add(*(program.until_now(name=f"{n}") for n in "def")), await taken(program)
+
+
+async def attempt_of(program: Program, claimed: Claimed) -> Attempt:
+    attempt = claimed.attempt
+    found = await program.database.read(reading.get_attempt, org_id=attempt.org_id, wire_id=attempt.wire_id)
+    assert found is not None
+    return found
 
 
 def end(claimed: Claimed, state: RunState = RunState.SUCCEEDED, message: str | None = None) -> Outcome:
@@ -236,3 +249,37 @@ async def test_what_somebody_counts_or_watches_has_its_rows_from_the_beginning(p
     )
     await taken(program)
     assert [await program.states(each) for each in stored] == [["STARTING"], ["STARTING"], []]
+
+
+@pytest.mark.parametrize("is_done", [True, False])
+async def test_ends_whose_answer_was_lost_are_looked_at_and_written_once(
+    program: Program, monkeypatch: pytest.MonkeyPatch, is_done: bool
+) -> None:
+    stored, claimed = await three(program)
+    write: Any = program.database.write
+
+    async def lose(operation: object, **given: object) -> object:
+        if operation is not end_bundled:
+            return await write(operation, **given)
+        if is_done:
+            await write(operation, **given)
+        raise CommitUnknown("the answer was lost")
+
+    monkeypatch.setattr(program.database, "write", lose)
+    await record(program, *map(end, claimed))
+    assert [await program.states(each) for each in stored] == [["SUCCEEDED"]] * 3
+    assert await bundles(program) == 0
+    assert (await moves_of(program, claimed[0])).count(("RUNNING", "SUCCEEDED")) == 1
+
+
+async def test_an_end_of_a_bundle_that_is_gone_undoes_those_beside_it(program: Program) -> None:
+    _, (gone, *_) = await three(program)
+    await rescue(program)
+    _, (beside, *_) = await three_more(program)
+    with pytest.raises(Contested):
+        await program.database.write(end_bundled, outcomes=[end(gone), end(beside)])
+    assert await bundles(program) == 1
+    await record(program, end(gone), end(beside))
+    assert [call_of(each.lone) for each in (gone, beside)] == [None, None]
+    found = [await attempt_of(program, each) for each in (gone, beside)]
+    assert [each.state for each in found] == [RunState.FAILED, RunState.SUCCEEDED]

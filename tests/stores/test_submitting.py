@@ -1,6 +1,7 @@
 """Calls that were asked for at once are one row until each has its own; whatever happens, each is made once."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -12,11 +13,18 @@ from waterclock.domain.job import CALLABLE, JobSpec
 from waterclock.domain.library import NAMESPACE, PastRun, ToRun
 from waterclock.domain.moment import seconds
 from waterclock.domain.outcome import WORKER_LOST, Beginning
-from waterclock.domain.run import RunState
+from waterclock.domain.run import Attempt, RunState
 from waterclock.stores import database_from_url
+from waterclock.stores.alike import Alike
+from waterclock.stores.base import NOW
 from waterclock.stores.memory import MemoryDatabase
 from waterclock.stores.ops import claiming
+from waterclock.stores.ops.bundle import call_of
+from waterclock.stores.ops.bundle_ends import ended
 from waterclock.stores.ops.library import past_runs
+from waterclock.stores.ops.lone_ends import bundled
+from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.new_run import first_attempt
 from waterclock.stores.ops.submitting import LARGEST, Submitted, submit_calls
 
 NOOP: Final = JobSpec(kind=CALLABLE, queue=QUEUE, call={"func": "module:noop", "with": {"args": [], "kwargs": {}}})
@@ -32,10 +40,9 @@ async def program(store_url: str) -> AsyncIterator[Program]:
     await database.close()
 
 
-async def submit(program: Program, *calls: ToRun) -> Submitted:
-    send = program.database.send if len(calls) <= LARGEST else program.database.write
-    taker = TAKERS[QUEUE]
-    return await send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=program.due, taker=taker)
+async def submit(program: Program, *calls: ToRun, room: int = 100) -> Submitted:
+    taker = replace(TAKERS[QUEUE], room=room)
+    return await program.database.send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=program.due, taker=taker)
 
 
 async def three(program: Program, spec: JobSpec = NOOP) -> list[Claimed]:
@@ -137,12 +144,31 @@ async def test_those_that_are_given_rows_twice_have_them_once(program: Program) 
     assert [await states(program, each) for each in (first, second)] == [["SUCCEEDED"]] * 2
 
 
-async def test_in_memory_they_wait_to_be_claimed_without_a_fire() -> None:
+@pytest.mark.parametrize("room", [0, 100])
+async def test_in_memory_they_are_taken_or_wait_to_be_claimed_without_a_fire(room: int) -> None:
     program = await Program.on(MemoryDatabase())
-    submitted = await submit(program, ToRun("a", NOOP), ToRun("b", AGAIN))
-    claimed = await program.claim()
+    submitted = await submit(program, ToRun("a", NOOP), ToRun("b", AGAIN), room=room)
+    claimed = submitted.claimed or await program.claim()
     assert [(each.attempt.job_name, each.spec) for each in claimed] == [("a", NOOP), ("b", AGAIN)]
-    assert (submitted.claimed, await program.names()) == ((), [])
+    assert (len(submitted.claimed), await program.names()) == (2 if room else 0, [])
     await program.end(*claimed)
     lines = [line for job_id in submitted.job_ids for line in await past(program, job_id)]
     assert [(line.state, line.scheduled_at) for line in lines] == [(RunState.SUCCEEDED, program.due)] * 2
+
+
+async def test_what_is_taken_has_all_that_an_attempt_has(program: Program) -> None:
+    first, *_ = await three(program)
+    attempt, call = first.attempt, call_of(first.lone)
+    assert call
+    whole = first_attempt(call.run, call.run_id, call.attempt_id, call.wire_id, attempt.created_at)
+    assert {name for name in Attempt.__slots__ if getattr(attempt, name) != getattr(whole, name)} == set()
+    with pytest.raises(AttributeError):
+        _ = attempt.nonsense  # type: ignore[attr-defined]
+
+
+async def test_ends_that_differ_in_the_room_there_was_are_written_as_one_batch(program: Program) -> None:
+    claimed = [(await submit(program, ToRun(name, NOOP), room=room)).claimed[0] for name, room in (("a", 1), ("b", 2))]
+    rows = ended(bundled([end(each) for each in claimed]), Moves(), NOW)
+    assert isinstance(rows["insert_ended_run"], Alike)
+    await record(program, *(end(each) for each in claimed))
+    assert [await states(program, each) for each in claimed] == [["SUCCEEDED"]] * 2

@@ -182,10 +182,10 @@ class StoreEngine:
     def wake(self) -> None:
         self._ticking.wake()
 
-    def takes(self, queue: str) -> bool:
-        """From any thread: whether what is asked for there would begin at once."""
-        workers = [worker for worker in tuple(self._workers.values()) if worker.queue == queue]
-        return not self._ticker.paused and any(worker.room() > 0 for worker in workers)
+    def worker(self, queue: str) -> LibraryWorker | None:
+        """From any thread: where what is asked for there would begin at once."""
+        workers = [worker for worker in tuple(self._workers.values()) if worker.queue == queue and worker.room() > 0]
+        return workers[0] if workers and not self._ticker.paused else None
 
     async def submit(self, calls: Sequence[ToRun], run_at: Moment, *, held: bool) -> Begun | None:
         """None, and nothing was done, where they are to be scheduled like others.

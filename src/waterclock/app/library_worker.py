@@ -7,14 +7,16 @@ import contextlib
 import logging
 import os
 import socket
+import threading
 import uuid
-from collections.abc import Callable, Coroutine, Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import waterclock
 from waterclock import clock
-from waterclock.domain.claim import Claimant, Claimed
+from waterclock.domain.claim import Claimant, Claimed, Taker
 from waterclock.domain.errors import CannotRun, Unavailable
 from waterclock.domain.job import CALLABLE
 from waterclock.domain.library import RULES, queue_of
@@ -28,7 +30,7 @@ from waterclock.engine.work import StoreWork
 from waterclock.executors.base import BaseExecutor
 from waterclock.faces.library.keeping import Keeper
 from waterclock.faces.library.pacing import PATIENCE_SECONDS, Pace
-from waterclock.faces.library.programs import CallPreparation
+from waterclock.faces.library.programs import CallPreparation, CallProgram
 from waterclock.faces.library.references import Unloadable
 from waterclock.faces.library.runner import ExecutorRunner
 from waterclock.faces.library.telling import Telling
@@ -40,6 +42,7 @@ log: Final = logging.getLogger("waterclock.scheduler")
 
 MOST_UNWRITTEN: Final = 15_000  # ends: what is fired at one instant goes before them
 AGAIN_SECONDS: Final = 0.5
+TURN_SECONDS: Final = 1.0  # a turn takes microseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +88,11 @@ class LibraryWorker:
         self._under_way: set[asyncio.Task[None]] = set()
         self._ended = asyncio.Event()
         self._is_closing = False
-        node_id = str(uuid.uuid4())
+        self._taken: deque[tuple[Sequence[Claimed], float]] = deque()  # by other threads, not known to `_attempts` yet
+        self.turn = threading.RLock()  # who holds it alone takes and begins: none of these overtakes another
+        node_id = self._node_id = str(uuid.uuid4())
         self._node = Node(StoreMembership(database), node_id)
-        self._runner = ExecutorRunner(executor, telling, self._give_back_what_waits)
+        self._runner = ExecutorRunner(executor, telling, self._give_back_what_waits, self._take_in)
         work = StoreWork(database, {options.namespace: RULES}, alone=True)
         self.queue = queue_of(options.namespace, alias)
         claimant = Claimant(node=node_id, host=host, queues=(self.queue,))
@@ -113,7 +118,10 @@ class LibraryWorker:
             occupied=self._occupied,
         )
         self._pace = pace
-        self._node.add_worker(self._attempts, [self._dispatcher])
+        self.name = self._dispatcher.name
+        self._node.add_worker(self._attempts, [self._dispatcher if options.shared else self])
+        self._host = host
+        self._any_thread = executor.any_thread
         self._beating: Heartbeat | None = None
         if options.shared:
             record = node_record(node_id, host, alias, slots=executor.max_workers, queues=claimant.queues)
@@ -136,7 +144,9 @@ class LibraryWorker:
         `wait`: those that this process has taken and not begun are run, too, and all others where nobody else would;
         without it they go back to the store.
         """
-        self._is_closing = True
+        with self._in_turn():  # what another thread has begun is known from here on, and nothing more comes
+            self._is_closing = True
+            self._runner.take_in()
         await self._node.stop_claiming()
         if not wait:
             await self._attempts.give_back(self._runner.unbegun())
@@ -146,14 +156,47 @@ class LibraryWorker:
         await asyncio.gather(*self._under_way, return_exceptions=True)
         await self._node.stop()
 
+    # Implements `Duty` where the store is this process's own: then claims never wait, and threads take in between
+
+    async def tick(self) -> float:
+        with self._in_turn():
+            return await self._dispatcher.tick()
+
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """In the loop. Not for ever: a signal may come in the middle of a thread's turn, its handler wait for it."""
+        is_held = self.turn.acquire(timeout=TURN_SECONDS)
+        try:
+            yield
+        finally:
+            if is_held:
+                self.turn.release()
+
+    def taker(self) -> Taker:
+        """For who holds the turn: of as much as its own thread may begin."""
+        room = self.room() if self._any_thread else 0
+        return Taker(node=self._node_id, host=self._host, room=room, ttl_seconds=self._options.lease_seconds)
+
+    def begin(self, claimed: Sequence[Claimed]) -> None:
+        """For who holds the turn, in whatever thread: what it has taken. The loop hears of it when it looks."""
+        calls = [cast(CallProgram, self._preparation.at_once(each)) for each in claimed]
+        if calls:
+            self._taken.append((claimed, clock.monotonic()))
+            self._runner.begin(calls)
+
+    def _take_in(self) -> None:
+        while self._taken:
+            self._attempts.started(*self._taken.popleft())
+
     def room(self) -> int:
         self._dispatcher.slots = self._pace.measured(self._runner.ended)
         return 0 if self._is_closing else self._dispatcher.slots - self._occupied()
 
     def _occupied(self) -> int:
         """What the executor has; and once too many ends wait to be written, those, too."""
-        unwritten = self._attempts.total() - self._runner.count()
-        return self._runner.count() + max(0, unwritten - MOST_UNWRITTEN)
+        running = self._runner.count()
+        unwritten = self._attempts.total() - running
+        return running + max(0, unwritten - MOST_UNWRITTEN)
 
     def ended(self) -> int:
         """How many calls have ended since the beginning."""
@@ -202,11 +245,11 @@ class LibraryWorker:
 
     async def _drain(self) -> None:
         """Run all that is left, also what the end of another run makes room for."""
-        await self._dispatcher.tick()
+        await self.tick()
         while self._attempts.total():
             self._ended.clear()
             await self._ended.wait()
-            await self._dispatcher.tick()
+            await self.tick()
 
     def _unloadable(self, claimed: Claimed, problem: Unloadable) -> None:
         self._later(self._quarantine(claimed, problem))

@@ -39,7 +39,7 @@ class Begun:
     """They are durable, and this process's. `go`, in the loop: those that were held may begin."""
 
     job_ids: Sequence[int]
-    go: Callable[[], None]
+    go: Callable[[], None] = lambda: None
 
 
 class Submitting:
@@ -71,19 +71,20 @@ class Submitting:
         try:
             asked_at = clock.monotonic()
             done = await self._send(calls, run_at, taker)
-            told = asyncio.Event()
-            if held:
-                self._hold(self._launch_once(told, done.claimed, asked_at))
-            else:
+            if not held:
                 await self._launch(done.claimed, asked_at)
+                return Begun(done.job_ids)
+            told = asyncio.Event()
+            self._hold(self._launch_once(told, done.claimed, asked_at))
             return Begun(done.job_ids, told.set)
         finally:
             self._leave()
 
     async def _send(self, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
-        send = self._database.send if len(calls) <= LARGEST else self._database.write
         try:
-            return await send(submit_calls, namespace=self._namespace, calls=calls, run_at=run_at, taker=taker)
+            return await self._database.send(
+                submit_calls, namespace=self._namespace, calls=calls, run_at=run_at, taker=taker
+            )
         except Unavailable:
             self._scheduling.doubt()
             raise
@@ -96,8 +97,9 @@ class Submitting:
 
     async def _launch(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         for first in range(0, len(claimed), LARGEST):
+            if first:  # of thousands, the first end and are recorded while the last are still to begin
+                await asyncio.sleep(0)
             await self._taking.taken(claimed[first : first + LARGEST], asked_at)
-            await asyncio.sleep(0)  # of thousands, the first end and are recorded while the last are still to begin
         self._telling.gone([each.attempt.job_name for each in claimed])
 
     def _hold(self, launch: Coroutine[Any, Any, None]) -> None:

@@ -10,9 +10,9 @@ WORKER_LOST: Final = "worker lost: its lease ran out before it reported an end"
 LONGEST_DELAY_SECONDS: Final = 3_600.0  # of delays that double
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Beginning:
-    """A process exists for this attempt."""
+    """A process exists for this attempt. Not frozen, as `Attempt` is not."""
 
     attempt_id: int
     fence: int

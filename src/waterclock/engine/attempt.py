@@ -123,6 +123,11 @@ class Attempts:
                 flight.preparing = asyncio.create_task(self._prepare(flight))
         await self._start(ready)
 
+    def started(self, claimed: Sequence[Claimed], asked_at: float) -> None:
+        """Somebody else has handed them to their runner, which has told nobody of them yet."""
+        for each in claimed:
+            self._flights[each.attempt.id] = Flight(each, asked_at + self._ttl_seconds, started=True)
+
     async def _prepare(self, flight: Flight) -> None:
         """The boundary: whatever goes wrong while a program is prepared is the end of this attempt alone."""
         try:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Protocol
 
 from waterclock.domain.claim import Claimant, Claimed, Claims
+from waterclock.domain.errors import CommitUnknown
 from waterclock.domain.outcome import Beginning, Lone, Outcome
 from waterclock.domain.progress import Report
 from waterclock.domain.trigger import FireRules
@@ -12,7 +13,7 @@ from waterclock.stores.ops import claiming, lake_locks, progressing, recording, 
 from waterclock.stores.ops.bundle import call_of
 from waterclock.stores.ops.bundle_ends import written
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
-from waterclock.stores.ops.lone_ends import Contested
+from waterclock.stores.ops.lone_ends import Contested, end_bundled, is_bundled
 
 
 class Work(Protocol):
@@ -69,12 +70,19 @@ class StoreWork:
         await self._database.write(claiming.give_back, claimant=claimant, besides=besides)
 
     async def record(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        """One statement whose answer was lost is not asked again: what it has done meets the careful one."""
         try:
-            lost = await self._record(beginnings, outcomes)
-        except Contested:
+            lost = await self._record_lightly(beginnings, outcomes)
+        except (Contested, CommitUnknown):
             lost = await self._record(beginnings, outcomes, carefully=True)
         written(outcome.lone for outcome in outcomes)
         return lost
+
+    async def _record_lightly(self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome]) -> frozenset[int]:
+        if beginnings or not outcomes or not self._alone or not all(map(is_bundled, outcomes)):
+            return await self._record(beginnings, outcomes)
+        await self._database.write(end_bundled, outcomes=outcomes)
+        return frozenset()
 
     async def _record(
         self, beginnings: Sequence[Beginning], outcomes: Sequence[Outcome], *, carefully: bool = False

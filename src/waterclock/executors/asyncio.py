@@ -21,6 +21,7 @@ class AsyncIOExecutor(BaseExecutor):
     """
 
     max_workers = UNLIMITED  # the loop has no limit, and its default executor one of its own
+    any_thread = True
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

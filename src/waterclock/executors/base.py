@@ -49,6 +49,13 @@ class BaseExecutor(ABC):
     """Begun and done are told from whatever thread, once each; `done` never comes before `begun` has returned."""
 
     max_workers: int = 10  # how many calls run at the same time
+    any_thread: bool = False  # `submit` may be called by the program's own threads, not by the engine's alone
+
+    def __init_subclass__(cls) -> None:
+        """A `submit` of one's own is called by the engine's thread, whatever the class above it says of its own."""
+        super().__init_subclass__()
+        if "submit" in vars(cls) and "any_thread" not in vars(cls):
+            cls.any_thread = False
 
     def start(self, scheduler: Any, alias: str) -> None:  # noqa: B027  # not every executor has something to start
         """Called before the first call, when the scheduler starts (again) or the executor is added to a running one."""

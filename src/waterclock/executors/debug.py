@@ -16,6 +16,7 @@ class DebugExecutor(BaseExecutor):
     """
 
     max_workers = 1
+    any_thread = True
 
     def __init__(self) -> None:
         self._thread = Threads(self.max_workers, ThreadOptions(thread_name_prefix="waterclock-debug"))

@@ -20,6 +20,8 @@ class ThreadPoolExecutor(BasePoolExecutor):
     is given up, and another thread takes its place in the pool. Plug-in name: `threadpool`.
     """
 
+    any_thread = True
+
     def __init__(self, max_workers: int = 10, pool_kwargs: Mapping[str, Any] | None = None) -> None:
         self.max_workers = workers_from(max_workers)
         super().__init__(Threads(self.max_workers, options_from(ThreadOptions, pool_kwargs)))

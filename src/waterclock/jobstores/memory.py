@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Final, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from waterclock.app.library_worker import StoreOptions
-from waterclock.domain.claim import Taker
 from waterclock.domain.library import NAMESPACE
 from waterclock.domain.moment import to_datetime
 from waterclock.faces.library.keeping import ObjectKeeper
@@ -20,8 +19,6 @@ from waterclock.stores.ops.submitting import submit_calls
 
 T = TypeVar("T")
 P = ParamSpec("P")
-
-NOBODY: Final = Taker(node="", host="", room=0, ttl_seconds=0)  # they are claimed like all others
 
 
 class MemoryJobStore(BaseJobStore):
@@ -51,15 +48,22 @@ class MemoryJobStore(BaseJobStore):
     _ask = _tell
 
     def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
-        """In the caller's own thread: nothing here can fail once it is known that there is room."""
+        """In the caller's own thread, which hands them to their executor itself where none of its calls wait for room.
+
+        Nothing here can fail once it is known that there is room.
+        """
         calls = self._each(self._keeper.to_run, jobs, naming)
-        if not self.engine.takes(calls[0].spec.queue):
+        worker = self.engine.worker(calls[0].spec.queue)
+        if worker is None:
             return False
         added()
         self.engine.gone([call.name for call in calls])
         run_at = self._run_at(jobs)
-        done = self._send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=NOBODY)
-        self._settle_all(jobs, done.job_ids)
+        with worker.turn:
+            taker = worker.taker()
+            done = self._send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=taker)
+            self._settle_all(jobs, done.job_ids)
+            worker.begin(done.claimed)
         return True
 
     def next_run_time(self, job: Job) -> datetime | None:

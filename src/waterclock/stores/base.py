@@ -18,6 +18,7 @@ class Now:
 
 
 NOW: Final = Now()
+When = Moment | Now
 
 
 def dated(values: Values, now: Moment) -> Values:
@@ -94,8 +95,11 @@ class Tx(Protocol):
         """Each statement for its rows, where none needs what another has written: in one trip, if the database can."""
         ...
 
-    async def stamped(self, name: str, values: Values) -> Moment:
-        """As `run`, for a statement that writes one row and takes the database's clock as `:now`: the time it took."""
+    async def stamped(self, name: str, rows: Sequence[Values]) -> Moment:
+        """As `run_many`, for an insert that takes the database's clock as `:now`: the time it took.
+
+        One trip, and sent alone, where the database can.
+        """
         ...
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:

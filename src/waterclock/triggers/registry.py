@@ -54,6 +54,8 @@ def create_trigger(
 
     `timezone` is for triggers that take one and were given none.
     """
+    if trigger is None and not options:
+        return DateTrigger(timezone=timezone)
     if isinstance(trigger, BaseTrigger) or callable(getattr(trigger, "get_next_fire_time", None)):
         return trigger  # type: ignore[return-value]  # a trigger written for APScheduler has the method, not the class
     if trigger is not None and not isinstance(trigger, str):

@@ -59,9 +59,9 @@ class TimedTx:
     async def run_together(self, batches: Mapping[str, Sequence[Values]]) -> None:
         await self._tx.run_together(batches)
 
-    async def stamped(self, name: str, values: Values) -> Moment:
+    async def stamped(self, name: str, rows: Sequence[Values]) -> Moment:
         """As a database does that is asked for the time."""
-        await self._tx.run(name, {**values, "now": self._timeline.now})
+        await self._tx.run_many(name, [{**values, "now": self._timeline.now} for values in rows])
         return self._timeline.now
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:

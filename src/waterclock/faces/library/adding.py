@@ -155,7 +155,7 @@ class Adding(Parts):
     def _add_all(self, pending: Sequence[Pending], naming: Naming = by_name) -> None:
         """Each store takes all of its jobs at once, or none; who listens is told when all have."""
         now = now_in(self.timezone)
-        stores = {alias: self._store(alias) for _, alias, _ in pending}
+        stores = {alias: self._store(alias) for alias in dict.fromkeys(alias for _, alias, _ in pending)}
         for job, _, _ in pending:
             job._fill_in(self._job_defaults, now)
         if self._run_at_once(pending, stores, naming):

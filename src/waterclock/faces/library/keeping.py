@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -21,7 +20,7 @@ from waterclock.domain.planning import Misfire, Policy
 from waterclock.domain.schedule import Schedule
 from waterclock.faces.library.foreign import UnknownTrigger, schedule_of
 from waterclock.faces.library.programs import NUMBERS, CallProgram
-from waterclock.faces.library.references import Unloadable, kept_call, resolve
+from waterclock.faces.library.references import Unloadable, kept_call, loaded, resolve
 from waterclock.faces.library.serializers import JsonSerializer, Serializer
 from waterclock.stores.ops.rows import dumped
 from waterclock.triggers import codec
@@ -177,9 +176,8 @@ class TextKeeper:
         )
 
     def is_at_hand(self, claimed: Claimed) -> bool:
-        module = sys.modules.get(_call(claimed.spec)["func"].partition(":")[0])
-        is_being_imported = getattr(getattr(module, "__spec__", None), "_initializing", False)
-        return module is not None and not is_being_imported and isinstance(self._serializer, JsonSerializer)
+        module = loaded(_call(claimed.spec)["func"].partition(":")[0])
+        return module is not None and isinstance(self._serializer, JsonSerializer)
 
     def call_of(self, claimed: Claimed) -> CallProgram:
         call, run = _call(claimed.spec), claimed.attempt

@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from inspect import Parameter, isbuiltin, isclass, isfunction, ismethod, signature, unwrap
+from types import ModuleType
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -74,12 +75,19 @@ def resolve(reference: str) -> Function:
     if not (module and colon and path):
         raise InvalidReference(reference)
     try:
-        found: Function = _walk(import_module(module), path)
+        found: Function = _walk(loaded(module) or import_module(module), path)
     except (Exception, SystemExit) as problem:  # importing runs the module, which may raise anything
         raise Unloadable(reference, f"{type(problem).__name__}: {problem}") from problem
     if not callable(found):
         raise Unloadable(reference, f"it is of type {type(found).__name__}, which cannot be called")
     return found
+
+
+def loaded(module: str) -> ModuleType | None:
+    """None where it has not been imported, to its end."""
+    found = sys.modules.get(module)
+    is_being_imported = getattr(getattr(found, "__spec__", None), "_initializing", False)
+    return None if is_being_imported else found
 
 
 def name_of(function: Function) -> str:

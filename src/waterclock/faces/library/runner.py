@@ -42,12 +42,23 @@ class Teller(Protocol):
 class ExecutorRunner:
     """Implements `Runner`. Calls begin and end in threads that are not the loop's."""
 
-    def __init__(self, executor: BaseExecutor, teller: Teller, looked: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self,
+        executor: BaseExecutor,
+        teller: Teller,
+        looked: Callable[[], None] = lambda: None,
+        took_in: Callable[[], None] = lambda: None,
+    ) -> None:
         self._looked = looked  # called every now and then while there is something to run
+        self._took_in = took_in  # called in the loop before it looks at what another thread has begun
         self._executor = executor
         self._teller = teller
         self._loop = asyncio.get_running_loop()
-        self._flying: dict[int, CallProgram] = {}
+        self._given = 0  # how many calls, in all; of these the loop knows so many:
+        self._known = 0
+        self._handed: deque[Sequence[CallProgram]] = deque()  # begun by whatever thread, not known to the loop yet
+        self._unbegun: dict[int, CallProgram] = {}  # who goes through these is interrupted by who adds: nobody does
+        self._flying: dict[int, CallProgram] = {}  # the loop's own
         self._untold: dict[int, Told] = {}  # ended, not stored yet
         self._arrived: deque[tuple[Done, str | None]] = deque()
         self._ringing = False
@@ -63,26 +74,21 @@ class ExecutorRunner:
 
     async def start(self, programs: Sequence[Program]) -> None:
         calls = cast(Sequence[CallProgram], programs)
-        self._idle.clear()
-        now = clock.monotonic()
-        for call in calls:
-            call.given_at = now
-            self._flying[call.number] = call
-        self._look_later()
-        self._gather(len(calls), now)
-        self._teller.submitted(calls)
-        try:
-            self._executor.submit(calls, self._begun, self._done)
-        except Exception as problem:  # an executor of somebody else's may raise anything, and none of them ends here
-            for call in calls:
-                self._done(Done(call.number, How.RAISED, error=problem))
+        if not calls:
+            return
+        self._hand(calls)
+        self.take_in()
+        self._submit(calls)
 
     async def events(self) -> AsyncIterator[Sequence[Event | Outcome]]:
         while await self._awake.wait():
             self._awake.clear()
-            events: list[Event | Outcome] = []
+            arrived: list[tuple[Done, str | None]] = []
             while self._arrived:
-                done, output = self._arrived.popleft()
+                arrived.append(self._arrived.popleft())
+            self.take_in()  # after them: whatever has ended was handed over before
+            events: list[Event | Outcome] = []
+            for done, output in arrived:
                 if call := self._flying.pop(done.number, None):  # else it was given up before
                     events.append(self._ended(call, done, output))
             events += self._newly_begun()
@@ -104,6 +110,51 @@ class ExecutorRunner:
             if told := self._untold.pop(attempt_id, None):
                 self._teller.ended(*told)
 
+    # From any thread
+
+    def begin(self, calls: Sequence[CallProgram]) -> None:
+        """As `start`, in a thread of the program's: nobody has to wait for the loop, which hears of them in time."""
+        try:
+            self._hand(calls)
+            self._submit(calls)
+        except BaseException as problem:  # a signal's: whatever the executor has not got never begins
+            self._fail([call for call in calls if not self._executor.withdraw(call.number)], problem)
+            raise
+
+    def _hand(self, calls: Sequence[CallProgram]) -> None:
+        now = clock.monotonic()
+        for call in calls:
+            call.given_at = now
+            self._unbegun[call.number] = call
+        self._given += len(calls)
+        self._handed.append(calls)
+
+    def _submit(self, calls: Sequence[CallProgram]) -> None:
+        self._teller.submitted(calls)
+        try:
+            self._executor.submit(calls, self._begun, self._done)
+        except Exception as problem:  # an executor of somebody else's may raise anything, and none of them ends here
+            self._fail(calls, problem)
+
+    def _fail(self, calls: Sequence[CallProgram], problem: BaseException) -> None:
+        """Those that have not begun."""
+        failed = [call for call in calls if self._unbegun.pop(call.number, None)]
+        self._arrived.extend((Done(call.number, How.RAISED, error=problem), None) for call in failed)
+        self._ring()
+
+    def take_in(self) -> None:
+        """In the loop."""
+        if not self._handed:
+            return
+        self._idle.clear()
+        while self._handed:
+            calls = self._handed.popleft()
+            self._flying.update((call.number, call) for call in calls)
+            self._known += len(calls)
+            self._gather(len(calls), calls[0].given_at)
+        self._took_in()
+        self._look_later()
+
     # Closing
 
     async def idle(self) -> None:
@@ -122,7 +173,7 @@ class ExecutorRunner:
         return [call.attempt_id for call in dropped]
 
     def count(self) -> int:
-        return len(self._flying)
+        return len(self._flying) + self._given - self._known
 
     def is_calling(self) -> bool:
         """Whether one of its calls asks this: it must not wait for itself."""
@@ -144,15 +195,18 @@ class ExecutorRunner:
 
     def _begun(self, number: int) -> None:
         _calling.set(self)
-        if call := self._flying.get(number):
+        if call := self._unbegun.pop(number, None):
             call.thread = threading.get_ident()
             if call.timeout_seconds is not None:
                 call.begun_at = clock.monotonic()
                 self._ring()
+            elif self._looking is None and not self._ringing:
+                self._ring()  # the loop may not know of it, and is to see that it runs for long
 
     def _done(self, done: Done) -> None:
         """What it returned is written down here: a large value must not hold the loop up."""
         _calling.set(None)
+        self._unbegun.pop(done.number, None)
         self._arrived.append((done, None if done.value is None else tagged.dumps_result(done.value)))
         if not self._ringing and not self._gathering:
             self._ring()

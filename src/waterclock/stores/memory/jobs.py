@@ -12,7 +12,7 @@ from waterclock.domain.moment import Moment
 from waterclock.domain.planning import Misfire
 from waterclock.domain.schedule import Once, from_us
 from waterclock.stores.memory.state import Entry, Run, State
-from waterclock.stores.memory.working import start_waiting
+from waterclock.stores.memory.working import claimed_by, start_waiting
 from waterclock.stores.ops.rows import NOTHING
 from waterclock.stores.ops.submitting import Submitted
 
@@ -41,17 +41,24 @@ def add_free_job(state: State, *, namespace: str, job: LibraryJob) -> StoredJob 
 
 
 def submit_calls(state: State, *, namespace: str, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
-    """They wait to be claimed, without a fire; of each job there is nothing but its history."""
-    now, job_ids = state.now(), []
+    """They have no fire; of each job there is nothing but its history.
+
+    The taker has them at once where it has room for all, and nothing that came before waits to be claimed.
+    """
+    now, job_ids, claimed = state.now(), [], []
+    is_free = len(calls) <= taker.room and not state.ready.get(calls[0].spec.queue)
     for call in calls:
         entry = Entry(id=next(state.numbers), namespace=namespace, job=_of_call(call), live=1, active=1)
         number = next(state.numbers)
         run = Run(entry, entry.job, entry.version, number, number, run_at, run_at, now)
         entry.keep(run)
         state.past.append(entry)
-        state.put(run)
+        if is_free:
+            claimed.append(claimed_by(state, run, taker.node))
+        else:
+            state.put(run)
         job_ids.append(entry.id)
-    return Submitted(job_ids=job_ids)
+    return Submitted(job_ids=job_ids, claimed=tuple(claimed))
 
 
 def _of_call(call: ToRun) -> LibraryJob:

@@ -28,15 +28,15 @@ def claim(state: State, *, claimant: Claimant, limit: int, ttl_seconds: float) -
             taken.append(ready.popleft())
         next_due += [later[0][0]] if later else []
     return Claims(
-        claimed=tuple(_claimed(state, run, claimant) for run in taken),
+        claimed=tuple(claimed_by(state, run, claimant.node) for run in taken),
         next_due_at=min(next_due, default=None),
         now=now,
     )
 
 
-def _claimed(state: State, run: Run, claimant: Claimant) -> Claimed:
+def claimed_by(state: State, run: Run, node: str) -> Claimed:
     run.fence += 1
-    run.node = claimant.node
+    run.node = node
     state.claimed[run.id] = run
     return Claimed(attempt=cast(Attempt, run), spec=run.job.spec)
 

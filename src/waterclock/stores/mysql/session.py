@@ -104,9 +104,9 @@ class MysqlSession:
             if rows:
                 await self.run_many(name, rows)
 
-    async def stamped(self, name: str, values: Values) -> Moment:
+    async def stamped(self, name: str, rows: Sequence[Values]) -> Moment:
         now = await self.now()
-        await self.run(name, {**values, "now": now})
+        await self.run_many(name, [{**values, "now": now} for values in rows])
         return now
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:

@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, cast
 
 from waterclock.domain.job import Job
-from waterclock.domain.moment import Moment
 from waterclock.domain.outcome import Lone, Outcome
 from waterclock.domain.placement import asked_mb
 from waterclock.domain.run import RunState
 from waterclock.stores.alike import Alike
-from waterclock.stores.base import Tx, Values
+from waterclock.stores.base import Tx, Values, When
 from waterclock.stores.ops.bundle import KEPT, Bundled, Call, kept, rows_of
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.new_run import settled_row
@@ -29,7 +28,7 @@ async def hold(tx: Tx, calls: Iterable[Call]) -> frozenset[int]:
     return frozenset(row["id"] for row in await tx.fetch("hold_bundles", {"ids": ids})) if ids else frozenset()
 
 
-def ended(calls: Sequence[Ended], moves: Moves, now: Moment) -> dict[str, Sequence[Values]]:
+def ended(calls: Sequence[Ended], moves: Moves, now: When) -> dict[str, Sequence[Values]]:
     """For `run_together`: their rows, and an end to the bundles that they are the last of."""
     for call, outcome in calls:
         org_id, attempt_id = call.run.org_id, call.attempt_id
@@ -53,12 +52,13 @@ def _by_kind(calls: Sequence[Ended]) -> Iterable[Sequence[Ended]]:
         spec = cast(Job, run.job).spec
         if id(spec) not in kinds:
             kinds[id(spec)] = (asked_mb(spec.limits), *settled_row(spec, None).values())
+        taker = run.taker and (run.taker.node, run.taker.host)  # how much room it had is in no row
         told = (outcome.state, outcome.message, began and began.pid)
-        groups.setdefault((kinds[id(spec)], run.org_id, run.namespace, run.taker, *told), []).append((call, outcome))
+        groups.setdefault((kinds[id(spec)], run.org_id, run.namespace, taker, *told), []).append((call, outcome))
     return groups.values()
 
 
-def _rows(calls: Sequence[Ended], now: Moment) -> tuple[Alike, Alike]:
+def _rows(calls: Sequence[Ended], now: When) -> tuple[Alike, Alike]:
     first, outcome = calls[0]
     began = outcome.beginning
     ((run, attempt),) = rows_of([first])

@@ -22,10 +22,25 @@ def is_lone(outcome: Outcome) -> bool:
     return outcome.lone is not None and outcome.state is RunState.SUCCEEDED and outcome.progress is None
 
 
+def is_bundled(outcome: Outcome) -> bool:
+    return is_lone(outcome) and call_of(outcome.lone) is not None
+
+
+def bundled(outcomes: Sequence[Outcome]) -> list[tuple[Call, Outcome]]:
+    """Those of them that are, in the order in which everybody holds them."""
+    ordered = sorted(outcomes, key=lambda each: each.attempt_id)
+    return [(call, outcome) for outcome in ordered if (call := call_of(outcome.lone))]
+
+
+async def end_bundled(tx: Tx, *, outcomes: Sequence[Outcome]) -> None:
+    """Of calls that have no rows of their own; as `end_lone`, and one statement where the database can."""
+    await end_lone(tx, outcomes)
+
+
 async def end_lone(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """All of them, or `Contested`."""
     known = sorted(((each, each.lone) for each in outcomes), key=lambda pair: pair[0].attempt_id)
-    calls = [(call, outcome) for outcome, lone in known if (call := call_of(lone))]
+    calls = bundled(outcomes)
     runs = [(outcome, lone) for outcome, lone in known if lone is not None and call_of(lone) is None]
     now = await _held_at(tx, [call for call, _ in calls])
     await _hold_jobs(tx, [lone for _, lone in runs])

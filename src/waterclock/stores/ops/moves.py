@@ -3,7 +3,7 @@
 from collections import defaultdict
 
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Tx, Values
+from waterclock.stores.base import Tx, Values, When
 from waterclock.stores.ops.rows import dumped
 
 
@@ -19,7 +19,7 @@ class Moves:
     async def write(self, tx: Tx, now: Moment) -> None:
         await tx.run_together(self.batch(now))
 
-    def batch(self, now: Moment) -> dict[str, list[Values]]:
+    def batch(self, now: When) -> dict[str, list[Values]]:
         """For `run_together`."""
         return {
             "insert_transitions": [

@@ -143,10 +143,19 @@ def taken_by(taker: Taker | None, now: Moment) -> dict[str, object]:
 
 def claimed_run(run: NewRun, run_id: int, attempt_id: int, wire_id: str, now: Moment) -> Claimed:
     """As `claim` would give it to the one who takes it."""
+    job = run.job
+    assert job is not None
+    attempt = first_attempt(run, run_id, attempt_id, wire_id, now)
+    lone = Lone(run.org_id, run_id, run.run_at, job.id, None if run.last else job.version) if run.lone else None
+    return Claimed(attempt=attempt, spec=job.spec, lone=lone)
+
+
+def first_attempt(run: NewRun, run_id: int, attempt_id: int, wire_id: str, now: Moment) -> Attempt:
+    """Of a run that somebody has taken as it was made."""
     job, taker = run.job, run.taker
     assert job is not None
     assert taker is not None
-    attempt = Attempt(
+    return Attempt(
         id=attempt_id,
         run_id=run_id,
         run_at=run.run_at,
@@ -176,5 +185,3 @@ def claimed_run(run: NewRun, run_id: int, attempt_id: int, wire_id: str, now: Mo
         arguments=run.arguments,
         settings=run.settings,
     )
-    lone = Lone(run.org_id, run_id, run.run_at, job.id, None if run.last else job.version) if run.lone else None
-    return Claimed(attempt=attempt, spec=job.spec, lone=lone)

@@ -8,15 +8,17 @@ bundle, and becomes a version of its own only where it is given rows while it li
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from waterclock.domain.claim import Claimed, Taker
+from waterclock.domain.job import Job
 from waterclock.domain.library import ToRun
 from waterclock.domain.moment import Moment, seconds
-from waterclock.domain.run import run_wire_id
+from waterclock.domain.run import Attempt, run_wire_id
 from waterclock.stores.base import Kind, Tx
-from waterclock.stores.ops.bundle import Bundle, add, submitted_row, submitted_run
-from waterclock.stores.ops.new_run import NewRun, claimed_run
+from waterclock.stores.ops.bundle import Bundle, Bundled, Call, submitted_row, submitted_run
+from waterclock.stores.ops.new_run import NewRun
+from waterclock.stores.ops.taken import TakenAttempt
 
 LARGEST: Final = 500  # calls in one bundle
 ENTROPY: Final = 26  # bytes of a run's id
@@ -29,7 +31,7 @@ class Submitted:
 
 
 async def submit_calls(tx: Tx, *, namespace: str, calls: Sequence[ToRun], run_at: Moment, taker: Taker) -> Submitted:
-    """All of them or none; of one queue. No more than `LARGEST` are one statement, and may be sent as such."""
+    """All of them or none; of one queue. It is one statement, and may be sent as such."""
     numbers = iter(await tx.numbers(Kind.RUN, 2 * len(calls)))
     job_ids = list(await tx.numbers(Kind.JOB, len(calls)))
     entropy = secrets.token_bytes(ENTROPY * len(calls))
@@ -39,12 +41,8 @@ async def submit_calls(tx: Tx, *, namespace: str, calls: Sequence[ToRun], run_at
     ]
     parts = [new[first : first + LARGEST] for first in range(0, len(new), LARGEST)]
     rows = [submitted_row(part) for part in parts]
-    if len(rows) == 1:
-        now = await tx.stamped("submit_bundle", {**rows[0], "ttl_us": seconds(taker.ttl_seconds)})
-    else:
-        now = await tx.now()
-        times = {"created_at": now, "lease_until": now + seconds(taker.ttl_seconds)}
-        await tx.run_many("insert_bundle", [{**row, **times} for row in rows])
+    ttl_us = seconds(taker.ttl_seconds)
+    now = await tx.stamped("submit_bundle", [{**row, "ttl_us": ttl_us} for row in rows])
     return Submitted(job_ids=job_ids, claimed=tuple(each for part in parts for each in _taken(part, now)))
 
 
@@ -56,7 +54,10 @@ def _taken(part: Sequence[tuple[NewRun, int, int, str]], now: Moment) -> list[Cl
     bundle = Bundle(part[0][1], now, is_submitted=True)
     taken: list[Claimed] = []
     for run, run_id, attempt_id, wire_id in part:
-        claimed = claimed_run(run, run_id, attempt_id, wire_id, now)
-        add(bundle, run, run_id, claimed)
-        taken.append(claimed)
+        attempt = cast(Attempt, TakenAttempt(run, run_id, attempt_id, wire_id, now))
+        call = Call(bundle, run, run_id, attempt_id, wire_id)
+        job = cast(Job, run.job)
+        lone = Bundled(run.org_id, run_id, run.run_at, job.id, None, call)
+        taken.append(Claimed(attempt=attempt, spec=job.spec, lone=lone))
+    bundle.calls = len(taken)
     return taken

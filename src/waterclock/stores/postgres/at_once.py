@@ -1,9 +1,15 @@
 """Operations that are one statement here, and a transaction of their own: one trip instead of six."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from waterclock.domain.errors import AlreadyExists
 from waterclock.domain.moment import Moment
+from waterclock.domain.outcome import Outcome
+from waterclock.stores.base import NOW
+from waterclock.stores.ops.bundle_ends import ended
+from waterclock.stores.ops.lone_ends import Contested, bundled, end_bundled
+from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.volley import Volley
 from waterclock.stores.ops.volley_firing import Shot, fire_volley
 from waterclock.stores.postgres.session import PostgresSession
@@ -28,4 +34,16 @@ async def _fire_volley(session: PostgresSession, *, volley: Volley, about: Momen
     return Shot(found["yes"], about if found["yes"] else found["now"])
 
 
-INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {fire_volley: _fire_volley}
+async def _end_bundled(session: PostgresSession, *, outcomes: Sequence[Outcome]) -> None:
+    calls, moves = bundled(outcomes), Moves()
+    ids, rows = sorted({call.bundle.id for call, _ in calls}), ended(calls, moves, NOW)
+    given = {"offset_us": session.offset_us, "ids": ids, "count": len(ids)}
+    try:
+        found = await session.run_if("hold_bundles_at_once", given, {**rows, **moves.batch(NOW)})
+    except AlreadyExists as said_before:
+        raise Contested from said_before
+    if not found["yes"]:
+        raise Contested
+
+
+INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {fire_volley: _fire_volley, end_bundled: _end_bundled}

@@ -61,16 +61,18 @@ def stamped(name: str) -> Compiled:
 
 
 @cache
-def batched(name: str, types: tuple[str, ...], varying: frozenset[str]) -> Compiled:
+def batched(
+    name: str, types: tuple[str, ...], varying: frozenset[str], clocked: frozenset[str] = frozenset()
+) -> Compiled:
     """One statement for many rows: what varies comes as arrays, what all rows share comes once.
 
-    `types` are those of the single-row statement's parameters.
+    `types` are those of the single-row statement's parameters. `clocked` are what a table `fit` before it tells.
     """
     sql = worded(POSTGRES, statement(POSTGRES.name, name))
     type_of = dict(zip(compiled(name).names, types, strict=True))
-    names = (*sorted(varying), *(each for each in type_of if each not in varying))
-    places = {each: f"u.p_{each}" for each in varying}
-    places |= {each: f"${n}::{type_of[each]}" for n, each in enumerate(names, 1) if each not in varying}
+    names = (*sorted(varying), *(each for each in type_of if each not in varying | clocked))
+    places = {each: f"u.p_{each}" for each in varying} | dict.fromkeys(clocked, "(SELECT now FROM fit)")
+    places |= {each: f"${n}::{type_of[each]}" for n, each in enumerate(names, 1) if each not in places}
     arrays = ", ".join(f"${n}::{type_of[each]}[]" for n, each in enumerate(sorted(varying), 1))
     columns = ", ".join(f"p_{each}" for each in sorted(varying))
     return Compiled(_over_rows(sql, f"unnest({arrays}) AS u({columns})", places), names)

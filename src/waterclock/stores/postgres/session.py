@@ -148,10 +148,13 @@ class PostgresSession:
         except DRIVER_ERRORS as problem:
             raise meaning(problem, " and ".join(wanted)) from problem
 
-    async def stamped(self, name: str, values: Values) -> Moment:
+    async def stamped(self, name: str, rows: Sequence[Values]) -> Moment:
         """One trip: the statement itself looks at the clock, and says when it was."""
-        rows = await self._rows(name, stamped(name), {**values, OFFSET: self.offset_us})
-        return cast(int, rows[0]["now"])
+        if len(rows) == 1:
+            found = await self._rows(name, stamped(name), {**rows[0], OFFSET: self.offset_us})
+            return cast(int, found[0]["now"])
+        dated = [{**values, "now": NOW} for values in rows]
+        return cast(int, (await self.run_if("at_this_moment", {"offset_us": self.offset_us}, {name: dated}))["now"])
 
     async def insert_free(self, name: str, values: Values, then: Mapping[str, Values]) -> bool:
         """Who is to be woken hears of it with the statement itself, which may be all there is of a transaction."""
@@ -172,7 +175,10 @@ class PostgresSession:
         return bool(found)
 
     async def run_if(self, name: str, values: Values, batches: Mapping[str, Sequence[Values]]) -> Row:
-        """What that statement finds; as `run_together` where its table `fit` says yes. A transaction of its own."""
+        """What that statement finds; as `run_together` where its table `fit` says yes. A transaction of its own.
+
+        NOW among the values that all rows share is the moment that `fit` tells.
+        """
         head, wanted = compiled(name), {each: rows for each, rows in batches.items() if rows}
         try:
             parts = [await self._batch(each, rows, many=True) for each, rows in wanted.items()]
@@ -208,7 +214,8 @@ class PostgresSession:
             return statement, [rows[0][each] for each in statement.names]
         columns, shared = _columns(compiled(name).names, rows)
         varying = varying_names(name, columns)
-        statement = batched(name, await self._types(name), varying)
+        clocked = frozenset(each for each, value in shared.items() if value is NOW)
+        statement = batched(name, await self._types(name), varying, clocked)
         return statement, [columns[each] if each in varying else shared[each] for each in statement.names]
 
     async def _types(self, name: str) -> tuple[str, ...]:
