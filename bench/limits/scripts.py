@@ -11,13 +11,14 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from bench.harness import PLACE
 from bench.peers import measures, trivial
 
 
 def scripts(given: Namespace) -> Mapping[str, float]:
     gc.collect()
     gc.freeze()  # a collection in a fork must not copy the shared pages
-    with trivial.script() as script, tempfile.TemporaryDirectory() as outputs:
+    with trivial.script() as script, tempfile.TemporaryDirectory(dir=PLACE) as outputs:
         began = time.perf_counter()
         codes = _forked(script, Path(outputs), given.count)
         seconds = time.perf_counter() - began

@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from tests.runners.host import Ear, Host, is_alive, run
+from tests.runners.host import Ear, Host, is_alive, run, until
 from waterclock.runners import proc
 from waterclock.runners.base import End, Limits
 from waterclock.runners.client import SupervisorClient
@@ -15,7 +15,7 @@ import os, time
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
-        open('left', 'w').write(str(os.getpid())); time.sleep(600)
+        open('new', 'w').write(str(os.getpid())); os.rename('new', 'left'); time.sleep(600)
     os._exit(0)
 while not os.path.exists('left'): time.sleep(0.01)
 """
@@ -105,3 +105,39 @@ async def test_a_spare_that_waits_is_called_so(host: Host, client: SupervisorCli
     ear = Ear(client)
     keeper, _ = await keeper_with_spares(host, client, ear)
     assert name_of(keeper) == "wc-keeper"
+
+
+async def test_a_keeper_that_is_used_much_forks_more_ahead_but_not_without_end(
+    host: Host, client: SupervisorClient
+) -> None:
+    """From its eighth program on a keeper has eight, of which one has become the program."""
+    ear = Ear(client)
+    seen = 0
+    for number in range(1, 61):
+        await client.start([host.program(number, host.script(HELD))])
+        seen = max(seen, len(spares_of(parent((await ear.begun(number)).pid))))
+        (host.folder / "go").touch()
+        await ear.ended(number)
+        (host.folder / "go").unlink()
+    assert seen == 7
+
+
+async def test_each_of_several_forked_at_once_is_told_by_its_own_beginning(
+    host: Host, client: SupervisorClient
+) -> None:
+    """A number and the tick in which it was forked: what tells it from whoever has the number later."""
+    ear = Ear(client)
+    for number in range(1, 17):
+        await client.start([host.program(number, host.script(HELD))])
+        begun = await ear.begun(number)
+        assert proc.identify(begun.pid) == proc.Process(begun.pid, begun.pid_started_at)
+        (host.folder / "go").touch()
+        await ear.ended(number)
+        (host.folder / "go").unlink()
+
+
+async def test_no_spare_holds_what_another_one_reads_or_writes(host: Host, client: SupervisorClient) -> None:
+    _, spares = await keeper_with_spares(host, client, Ear(client))
+    await until(lambda: all(set(os.listdir(f"/proc/{pid}/fd")) == {"0", "1", "2", "3", "4"} for pid in spares))
+    ends = [os.readlink(f"/proc/{pid}/fd/{number}") for pid in spares for number in (1, 3, 4)]
+    assert len(set(ends)) == len(ends)

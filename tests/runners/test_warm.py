@@ -46,6 +46,13 @@ print(__name__, __file__, sys.argv, __spec__, sys.modules['__main__'].__dict__ i
     "a hook of its own": "import sys\nsys.excepthook = lambda kind, error, trace: print('hook', kind.__name__)\n1/0\n",
     "standard input": "import sys; print(repr(sys.stdin.read()))",
     "a zone": "import time; print(time.tzname)",
+    "what it finds": """
+import gc, os, sys
+os.environ.pop('WATERCLOCK_RUN_ID', None)
+print(sorted(os.environ), sys.argv, sys.orig_argv[1:], sys.path[1:], gc.isenabled(), sys.stdout.write_through)
+sys.stdout.flush()
+os.system('env -u _ -u PWD -u SHLVL -u OLDPWD | sort')
+""",
     "annotations": "x: int = 1\nprint(__annotations__)",
     "a handler that keeps what is logged until the end": """
 import logging, logging.handlers, sys
@@ -121,6 +128,15 @@ async def test_nothing_of_one_run_is_seen_by_the_next(host: Host, client: Superv
         client, host.program(2, host.script("import json, os; print(hasattr(json, 'mark'), 'MARK' in os.environ)"))
     )
     assert host.log(2).read_text() == "False False\n"
+
+
+async def test_at_the_end_of_a_short_script_the_oldest_are_left_in_peace(host: Host, client: SupervisorClient) -> None:
+    """To look at them copies their pages; a script that made much has some there of its own."""
+    look = "import gc\ngc.callbacks.append(lambda phase, info: print(phase, info['generation']))\n"
+    await run(client, host.program(1, host.script(look)))
+    assert host.log(1).read_text() == "start 1\nstop 1\n"
+    await run(client, host.program(2, host.script("kept = [[] for _ in range(20_000)]\n" + look)))
+    assert host.log(2).read_text().endswith("start 2\nstop 2\n")
 
 
 async def test_a_line_is_in_the_log_as_soon_as_it_is_printed(host: Host, client: SupervisorClient) -> None:

@@ -7,6 +7,7 @@ goes from one fork to another of the same interpreter, and nowhere else.
 import marshal
 import os
 from collections.abc import Mapping
+from os import read
 from typing import Final, NamedTuple
 
 from waterclock.runners import warm
@@ -59,7 +60,7 @@ def wait_for(fd: int) -> Calling | None:
     """None when the other side goes without giving one, or not all of it."""
     data = b""
     while len(data) < _LENGTH_BYTES or len(data) < _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "big"):
-        more = os.read(fd, _READ_BYTES)
+        more = read(fd, _READ_BYTES)
         if not more:
             return None
         data += more

@@ -1,8 +1,8 @@
 """The last moments before a program: a fresh fork becomes it, or says in words why it cannot.
 
 Everything here runs between fork and the program itself; nothing is imported, and little is touched: the first touch
-of a page in a fork copies it. The numbers of its pipes are fixed, so that all others can be closed; the zygote keeps
-these free, so that none is in the way.
+of a page in a fork copies it. So names are imported one by one: to look one up in a module touches more pages. The
+numbers of its pipes are fixed, so that all others can be closed; the zygote keeps these free: none is in the way.
 """
 
 import _random
@@ -11,13 +11,14 @@ import os
 import random
 import signal
 import sys
+from os import _exit, chdir, close, closerange, dup2, getppid, setsid, umask, write
 from typing import Final, NamedTuple, NoReturn
 
 from waterclock.domain.errors import CannotRun
-from waterclock.runners import calling, limits, linux, warm
-from waterclock.runners.base import Limits
-from waterclock.runners.calling import Calling
-from waterclock.runners.linux import EnvironmentSlot
+from waterclock.runners import limits, warm
+from waterclock.runners.base import Limits, Program
+from waterclock.runners.calling import Calling, encoded, wait_for
+from waterclock.runners.linux import EnvironmentSlot, die_with_parent, name_process, unblock_signals
 
 STATUS_FD: Final = 3
 _ORDERS_FD: Final = 4
@@ -27,6 +28,8 @@ RESERVED_FDS: Final = (STATUS_FD, _ORDERS_FD)
 KEEPERS_BLOCK: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 _NOT_STARTED: Final = 127
 _UMASK: Final = 0o022
+_seed: Final = _random.Random.seed
+_shared_random: Final = random._inst
 
 
 class Birth(NamedTuple):
@@ -39,20 +42,33 @@ class Birth(NamedTuple):
     open_files: int  # the most that can be open
 
 
+def rehearse(slot: EnvironmentSlot) -> None:
+    """Once, before any fork, as `warm.rehearse`: the order is read and the token written as in a fork, many times."""
+    program = Program(attempt_id=0, fence=0, argv=(__file__,), warm=True, env={}, cwd="/", log_path="")
+    for _ in range(warm.REHEARSALS):
+        orders, orders_write = os.pipe2(os.O_CLOEXEC)
+        write(orders_write, encoded(program, slot))
+        close(orders_write)
+        called = wait_for(orders)
+        close(orders)
+        assert called is not None
+        slot.write(called.token)
+
+
 def become(birth: Birth, slot: EnvironmentSlot) -> NoReturn:
     """Wait for the order, and turn this process into the program. It never goes on as a second keeper."""
     try:
         _leave_the_keeper(birth)
         _die_with(birth.keeper)
-        _random.Random.seed(random._inst)  # a bare fork has its parent's
-        called = calling.wait_for(_ORDERS_FD)
+        _seed(_shared_random)  # a bare fork has its parent's
+        called = wait_for(_ORDERS_FD)
         if called is not None:
-            os.close(_ORDERS_FD)
-            os.write(STATUS_FD, _begin(called, birth.keeper, slot).encode(errors="replace"))
+            close(_ORDERS_FD)
+            write(STATUS_FD, _begin(called, birth.keeper, slot).encode(errors="replace"))
     except BaseException as error:  # the boundary of this process
-        os.write(STATUS_FD, f"cannot start the program: {error!r}".encode(errors="replace"))
+        write(STATUS_FD, f"cannot start the program: {error!r}".encode(errors="replace"))
     finally:
-        os._exit(_NOT_STARTED)
+        _exit(_NOT_STARTED)
 
 
 def _begin(called: Calling, keeper: int, slot: EnvironmentSlot) -> str:
@@ -66,8 +82,8 @@ def _begin(called: Calling, keeper: int, slot: EnvironmentSlot) -> str:
         _enter(called.cwd)
         if called.is_warm and (script := warm.read(called.argv[0])) is not None:
             slot.write(called.token)
-            linux.name_process(called.name)
-            os.close(STATUS_FD)
+            name_process(called.name)
+            close(STATUS_FD)
             warm.run(called, script)
         _execute(called)
     except CannotRun as reason:
@@ -78,25 +94,25 @@ def _begin(called: Calling, keeper: int, slot: EnvironmentSlot) -> str:
 
 def _leave_the_keeper(birth: Birth) -> None:
     """A session of its own, nothing of the keeper's open, no signal blocked."""
-    os.setsid()
-    os.dup2(birth.output, 1)
-    os.dup2(birth.output, 2)
-    os.dup2(birth.status, STATUS_FD, inheritable=False)
-    os.dup2(birth.orders, _ORDERS_FD, inheritable=False)
-    os.closerange(_ORDERS_FD + 1, birth.open_files)
-    linux.unblock_signals()
-    os.umask(_UMASK)
+    setsid()
+    dup2(birth.output, 1)
+    dup2(birth.output, 2)
+    dup2(birth.status, STATUS_FD, inheritable=False)
+    dup2(birth.orders, _ORDERS_FD, inheritable=False)
+    closerange(_ORDERS_FD + 1, birth.open_files)
+    unblock_signals()
+    umask(_UMASK)
 
 
 def _die_with(keeper: int) -> None:
-    linux.die_with_parent()
-    if os.getppid() != keeper:  # it died before we asked
-        os._exit(_NOT_STARTED)
+    die_with_parent()
+    if getppid() != keeper:  # it died before we asked
+        _exit(_NOT_STARTED)
 
 
 def _enter(folder: str) -> None:
     try:
-        os.chdir(folder)
+        chdir(folder)
     except OSError as error:
         raise CannotRun(f"cannot enter the working directory {folder!r}: {error.strerror}") from None
 

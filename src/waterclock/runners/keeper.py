@@ -17,7 +17,7 @@ from waterclock.runners.linux import EnvironmentSlot
 from waterclock.runners.spare import Spare
 from waterclock.runners.vigil import Vigil
 
-_MOST_AHEAD: Final = 4  # of spares
+_MOST_AHEAD: Final = 8  # of spares
 
 
 class Keeper:
@@ -52,8 +52,7 @@ class Keeper:
         """Several at once, and more the more are used: after a fork each page that we write to is copied once more."""
         linux.name_process(b"wc-spare")  # theirs, which they need not give themselves
         try:
-            for _ in range(self._ahead):
-                self._spares.append(spare.fork(self._slot))
+            self._spares += spare.fork(self._slot, self._ahead)
             self._ahead = min(2 * self._ahead, _MOST_AHEAD)
         except OSError as error:  # no process to be had: the next program is told so
             self._no_spare = error.strerror

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from waterclock import clock
-
 _PPID: Final = 1  # of the fields behind the command's closing bracket
 _STATE: Final = 0
 _STARTED_AT: Final = 19
@@ -34,9 +32,9 @@ def identify(pid: int) -> Process | None:
     return Process(pid, int(stat[_STARTED_AT])) if stat else None
 
 
-def tick() -> int:
-    """Now, as the kernel notes it of a process that starts now."""
-    return int(clock.monotonic() * _TICKS_PER_SECOND)
+def tick(moment: float) -> int:
+    """A moment as the kernel notes it of a process that starts then."""
+    return int(moment * _TICKS_PER_SECOND)
 
 
 def is_alive(process: Process) -> bool:

@@ -9,6 +9,7 @@ import gc
 import os
 from dataclasses import dataclass
 
+from waterclock import clock
 from waterclock.runners import child, linux, proc
 from waterclock.runners.child import Birth
 from waterclock.runners.linux import EnvironmentSlot
@@ -45,33 +46,52 @@ class Spare:
             os.close(fd)
 
 
-def fork(slot: EnvironmentSlot) -> Spare:
-    """It returns in the keeper alone."""
-    output_read, output = os.pipe2(os.O_CLOEXEC)
-    status_read, status = os.pipe2(os.O_CLOEXEC)
-    orders, orders_write = os.pipe2(os.O_CLOEXEC)
-    os.set_blocking(output_read, False)
-    os.set_blocking(status_read, False)
-    birth = Birth(output, status, orders, os.getpid(), os.sysconf("SC_OPEN_MAX"))
+def fork(slot: EnvironmentSlot, count: int) -> list[Spare]:
+    """As many as can be had, and OSError for none. It returns in the keeper alone.
+
+    Nothing is done between two forks that could be done before or after: after each fork a page that the keeper
+    writes to is copied once more. No fork has another's ends: the next one is made when these are closed.
+    """
+    open_files, keeper = os.sysconf("SC_OPEN_MAX"), os.getpid()
+    born: list[tuple[int, int, int, int]] = []
+    moments = [clock.monotonic()]
     gc.freeze()  # what the keeper made is not the program's to collect: a look at it would copy its pages
-    before = proc.tick()
     try:
-        pid = linux.fork()
-        if pid == 0:
-            child.become(birth, slot)
+        while len(born) < count:
+            output_read, output = os.pipe2(os.O_CLOEXEC)
+            status_read, status = os.pipe2(os.O_CLOEXEC)
+            orders, orders_write = os.pipe2(os.O_CLOEXEC)
+            try:
+                pid = linux.fork()
+                if pid == 0:
+                    child.become(Birth(output, status, orders, keeper, open_files), slot)
+            except OSError:
+                for fd in (output_read, status_read, orders_write):
+                    os.close(fd)
+                raise
+            finally:
+                os.close(output)
+                os.close(status)
+                os.close(orders)
+            born.append((pid, output_read, status_read, orders_write))
+            moments.append(clock.monotonic())
     except OSError:
-        for fd in (output_read, output, status_read, status, orders, orders_write):
-            os.close(fd)
-        raise
-    for fd in (output, status, orders):
-        os.close(fd)
-    process = _born(pid, before)
-    return Spare(process=process, pidfd=os.pidfd_open(pid), output=output_read, status=status_read, orders=orders_write)
+        if not born:
+            raise
+    return [_spare(each, *moments[at : at + 2]) for at, each in enumerate(born)]
 
 
-def _born(pid: int, before: int) -> Process:
-    """Who was forked after that tick; asking the kernel takes about as long as the fork."""
-    if proc.tick() == before:
+def _spare(born: tuple[int, int, int, int], before: float, after: float) -> Spare:
+    pid, output, status, orders = born
+    os.set_blocking(output, False)
+    os.set_blocking(status, False)
+    process = _process(pid, proc.tick(before), proc.tick(after))
+    return Spare(process=process, pidfd=os.pidfd_open(pid), output=output, status=status, orders=orders)
+
+
+def _process(pid: int, before: int, after: int) -> Process:
+    """Who was forked between these ticks; asking the kernel takes about as long as the fork."""
+    if before == after:
         return Process(pid, before)
     process = proc.identify(pid)
     assert process is not None, "nobody else can have reaped it"

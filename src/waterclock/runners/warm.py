@@ -26,6 +26,9 @@ _UNDERSTOOD: Final = frozenset({"PYTHONPATH", "PYTHONUNBUFFERED"})
 _READ_BYTES: Final = 64 * 1024
 _LIBRARIES: Final = tuple({os.path.realpath(path) + os.sep for path in sysconfig.get_paths().values()})
 _OWN_HANDLERS: Final = len(logging._handlerList)  # type: ignore[attr-defined]
+_BEFORE: Final = {"collections": 0}  # of what had stayed for a while, when nothing was forked yet
+REHEARSALS: Final = 40  # until the interpreter has fitted its code to what it sees, and writes to it no more
+_REHEARSED: Final = b"def echo(*x, **y): return x, y\necho(1, [2.5], {'3': '4'})\nprint('rehearsal')\n"
 
 
 class Calling(Protocol):
@@ -73,10 +76,32 @@ def rehearse() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # blocked until a program is to be
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(line_buffering=True, write_through=True)
-    names: dict[str, object] = {"__builtins__": sys.modules["builtins"]}
-    exec(compile("def echo(*x, **y): return x, y\necho(1, [2.5], {'3': '4'})\n", "rehearsal", "exec"), names)  # noqa: S102
     io.TextIOWrapper(io.BytesIO(), write_through=True).write("rehearsal")
     os.path.realpath(os.curdir)
+    for _ in range(REHEARSALS):
+        _rehearse_once()
+    _BEFORE["collections"] = gc.get_stats()[1]["collections"]
+
+
+class _Rehearsed(NamedTuple):
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+
+
+def _rehearse_once() -> None:
+    """A script from its reading to its last file, but for what could not be undone: its exit functions and its exit."""
+    before = sys.argv, sys.orig_argv, sys.path[:], sys.modules["__main__"], sys.stdout
+    script = read(__file__)
+    assert script is not None
+    _dress(_Rehearsed((__file__,), {f"WATERCLOCK_{number}": "rehearsal" for number in range(16)}), script.folder)
+    gc.disable()
+    sys.stdout = io.StringIO()
+    _call(_execute, __file__, _REHEARSED)
+    _flush_open_files()
+    sys.argv, sys.orig_argv, sys.path[:], sys.modules["__main__"], sys.stdout = before
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(write_through=True)
+    os.environ.clear()
 
 
 def run(called: Calling, script: Script) -> NoReturn:
@@ -186,7 +211,7 @@ def _let_go(before: int) -> None:
     for name in ("__main__", *(name for name in new if _is_own(sys.modules[name]))):
         sys.modules.pop(name, None)
     # A short script has nothing in the oldest generation, and a full collection costs as much as the script did.
-    gc.collect(2 if gc.get_stats()[1]["collections"] else 1)
+    gc.collect(2 if gc.get_stats()[1]["collections"] > _BEFORE["collections"] else 1)
 
 
 def _is_own(module: types.ModuleType) -> bool:

@@ -32,7 +32,7 @@ def main(supervisor_fd: int, ends_dir: str, cgroup_root: str | None) -> None:
     linux.name_process(b"wc-zygote")
     slot = linux.EnvironmentSlot()
     supervisor_fd = _reserve_descriptors(supervisor_fd)
-    _prepare()
+    _prepare(slot)
     control = _fork_keepers(supervisor_fd)
     if control is None:
         return
@@ -48,7 +48,7 @@ def _reserve_descriptors(supervisor_fd: int) -> int:
     return moved
 
 
-def _prepare() -> None:
+def _prepare(slot: linux.EnvironmentSlot) -> None:
     for name in PRELOADED:
         importlib.import_module(name)
     for number in signal.valid_signals():
@@ -58,6 +58,7 @@ def _prepare() -> None:
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, child.KEEPERS_BLOCK)
     warm.rehearse()
+    child.rehearse(slot)
     # Also the kernel's word that it may bury keepers itself.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     gc.collect()

@@ -136,8 +136,8 @@ class Keepers:
         self.listener.keeper_gone(keeper)
 
     def _wants_more(self, waiting: int, now: float) -> bool:
-        if not waiting:
-            return len(self._idle) < _RESERVE
+        if not waiting and len(self._idle) >= _RESERVE:
+            return False
         return len(self._all) < _BRISK or now - max(self._freed_at, self._asked_at) >= _STALL_SECONDS
 
     def _fork(self) -> None:
