@@ -17,6 +17,7 @@ from typing import Any
 import asyncpg
 
 from bench.peers import marks, measures
+from bench.peers.workers import warm_up
 from waterclock.schedulers.background import BackgroundScheduler
 
 NOOP = "bench.peers.marks:mark"
@@ -78,6 +79,7 @@ def latency(given: Namespace) -> Mapping[str, float]:
 def submit(given: Namespace) -> Mapping[str, float]:
     scheduler = _scheduler(given.url)
     scheduler.start()
+    warm_up(lambda: scheduler.add_job(NOOP), marks)
     began = time.perf_counter()
     if given.batch:
         _add_many(scheduler, given.count, given.batch)
@@ -87,7 +89,7 @@ def submit(given: Namespace) -> Mapping[str, float]:
     measures.wait_for(lambda: len(marks.begins), given.count)
     with asyncio.Runner() as runner:
         connection: Any = runner.run(asyncpg.connect(given.url))
-        measures.wait_for(lambda: int(runner.run(connection.fetchval(DONE))), given.count)
+        measures.wait_for(lambda: int(runner.run(connection.fetchval(DONE))), given.count + 1)
         seconds = time.perf_counter() - began
         runner.run(connection.close())
     scheduler.shutdown()

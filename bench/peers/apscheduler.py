@@ -17,6 +17,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from sqlalchemy import func, select
 
 from bench.peers import marks, measures
+from bench.peers.workers import warm_up
 
 NOOP = "bench.peers.marks:mark"
 NO_WAIT = "?options=-csynchronous_commit%3Doff"
@@ -72,6 +73,7 @@ def latency(given: Namespace) -> Mapping[str, float]:
 def submit(given: Namespace) -> Mapping[str, float]:
     scheduler = _scheduler(given.url)
     scheduler.start()
+    warm_up(lambda: scheduler.add_job(NOOP), marks)
     began = time.perf_counter()
     for _ in range(given.count):
         scheduler.add_job(NOOP)

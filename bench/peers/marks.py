@@ -21,6 +21,14 @@ def nth(number: int) -> float | None:
     return begins[number] if number < len(begins) else None
 
 
+def count() -> int:
+    return len(begins)
+
+
+def clear() -> None:
+    begins.clear()
+
+
 class FileMarks:
     """One append of eight bytes for each job, by whichever process runs it."""
 

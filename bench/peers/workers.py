@@ -8,6 +8,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from bench.peers.marks import MARKS_FILE, FileMarks
 
@@ -35,7 +36,15 @@ def worker(module: str, url: str, command: Sequence[str] = ()) -> Iterator[FileM
                 process.wait()
 
 
-def warm_up(submit: Callable[[], object], marks: FileMarks) -> None:
+class Marks(Protocol):
+    """Of a file that processes share, or `bench.peers.marks` itself."""
+
+    def count(self) -> int: ...
+
+    def clear(self) -> None: ...
+
+
+def warm_up(submit: Callable[[], object], marks: Marks) -> None:
     """Returns when the worker has run its first job; the marks are empty again, and it is idle."""
     submit()
     deadline = time.monotonic() + READY_SECONDS

@@ -17,7 +17,7 @@ from waterclock.engine.lateness import Lateness
 from waterclock.engine.membership import StoreMembership
 from waterclock.engine.node import Node
 from waterclock.engine.notifier import Notifier
-from waterclock.engine.pruner import Pruner
+from waterclock.engine.pruner import FIRST_SECONDS, Pruner
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.ticker import Ticker
 from waterclock.engine.watcher import Watcher
@@ -98,6 +98,7 @@ class EngineProcess:
                 log_store=log_store(settings),
             ),
             takes_on=True,
+            after_seconds=FIRST_SECONDS,
         )
 
     def _add_worker(self) -> WorkerDuties:

@@ -17,7 +17,7 @@ from waterclock.engine.heartbeat import Heartbeat
 from waterclock.engine.loop import Loop
 from waterclock.engine.membership import StoreMembership
 from waterclock.engine.node import Node
-from waterclock.engine.pruner import Pruner
+from waterclock.engine.pruner import FIRST_SECONDS, Pruner
 from waterclock.engine.rescuer import Rescuer
 from waterclock.engine.ticker import Ticker
 from waterclock.engine.work import StoreWork, Work
@@ -151,7 +151,8 @@ class StoreEngine:
                 namespace=options.namespace,
             )
             self._node.add(rescuer)
-            self._node.add(Pruner(database, keep_days=options.keep_days, yields_to_server=True))
+            pruner = Pruner(database, keep_days=options.keep_days, yields_to_server=True)
+            self._node.add(pruner, after_seconds=FIRST_SECONDS)
 
     async def open(self, *, paused: bool) -> None:
         """Serve the store: what is due is fired from now on, and what was missed is decided."""

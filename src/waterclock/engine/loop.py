@@ -26,8 +26,10 @@ class Duty(Protocol):
 class Loop:
     """Runs one duty until it is stopped; a failing round is logged and tried again, a little later each time."""
 
-    def __init__(self, duty: Duty) -> None:
+    def __init__(self, duty: Duty, *, after_seconds: float = 0.0) -> None:
+        """`after_seconds`: of rest before its first round, for what can wait while a process has enough to do."""
         self.duty = duty
+        self._after_seconds = after_seconds
         self._awake = asyncio.Event()
         self._stopping = False
         self._paused = False
@@ -69,6 +71,8 @@ class Loop:
 
     async def _run(self) -> None:
         failures = 0
+        if self._after_seconds:
+            await self._rest(self._after_seconds)
         while not self._stopping:
             self._awake.clear()
             if self.is_resting:

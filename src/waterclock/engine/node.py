@@ -34,9 +34,9 @@ class Node:
         self.lateness: Lateness | None = None
         self.is_behind: Callable[[], bool] = lambda: False  # with what must leave this host: logs
 
-    def add(self, duty: Duty, *topics: Topic, takes_on: bool = False) -> Loop:
-        """A duty, and what wakes it. `takes_on`: it rests while the node drains."""
-        loop = Loop(duty)
+    def add(self, duty: Duty, *topics: Topic, takes_on: bool = False, after_seconds: float = 0.0) -> Loop:
+        """A duty, and what wakes it. `takes_on`: it rests while the node drains; `after_seconds`: it can wait."""
+        loop = Loop(duty, after_seconds=after_seconds)
         self._loops.append(loop)
         if takes_on:
             self._taking.append(loop)

@@ -24,6 +24,7 @@ from waterclock.stores.ops.repeats import prune_calls
 DAY_SECONDS: Final = 86_400.0
 KEEP_MOVES_DAYS: Final = 7.0
 KEEP_LOCKS_DAYS: Final = 7.0
+FIRST_SECONDS: Final = 5.0  # after a start, when the first calls and fires want the database
 REST_SECONDS: Final = 600.0
 BREATH_SECONDS: Final = 0.05  # between two pages: others want to write, too
 NO_TAGS: Final[Mapping[str, float]] = {}

@@ -84,3 +84,25 @@ async def test_a_loop_that_was_paused_before_it_started_begins_nothing() -> None
     loop.go_on()
     assert await begun(rounds) == 1
     await loop.cancel()
+
+
+async def test_what_can_wait_rests_before_its_first_round_and_is_woken_like_others() -> None:
+    rounds = Rounds()
+    loop = Loop(rounds, after_seconds=3600)
+    loop.start()
+    await asyncio.sleep(0)
+    assert rounds.begun.empty()
+    loop.wake()
+    assert await begun(rounds) == 1
+    rounds.ends.put_nowait(None)
+    await loop.stop()
+
+
+async def test_a_loop_is_stopped_while_it_rests_before_its_first_round() -> None:
+    rounds = Rounds()
+    loop = Loop(rounds, after_seconds=3600)
+    loop.start()
+    await asyncio.sleep(0)
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        await loop.stop()
+    assert rounds.begun.empty()
