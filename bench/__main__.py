@@ -68,8 +68,9 @@ def hold_all(given: argparse.Namespace) -> int:
     names = given.only.split(",") if given.only else list(CONTESTS)
     if unknown := [name for name in names if name not in CONTESTS]:
         raise SystemExit(f"no such contest: {', '.join(unknown)}")
-    finished = [_held(CONTESTS[name], _own_defaults(CONTESTS[name], given)) for name in names]
-    return 0 if all(finished) else 1
+    workloads = [CONTESTS[name] for name in names]
+    contests = [each for workload in workloads for each in workload.contests(_own_defaults(workload, given))]
+    return 0 if holding.hold(contests, given) else 1
 
 
 def _add_options(parser: argparse.ArgumentParser, name: str, workload: ModuleType) -> None:
@@ -86,13 +87,9 @@ def _add_options(parser: argparse.ArgumentParser, name: str, workload: ModuleTyp
         if alone and not given.peers:
             alone(given)
             return 0
-        return 0 if _held(workload, given) else 1
+        return 0 if holding.hold(workload.contests(given), given) else 1
 
     parser.set_defaults(run=run)
-
-
-def _held(workload: ModuleType, given: argparse.Namespace) -> bool:
-    return holding.hold(workload.contests(given), given)
 
 
 def _own_defaults(workload: ModuleType, given: argparse.Namespace) -> argparse.Namespace:

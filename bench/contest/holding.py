@@ -40,17 +40,17 @@ def _must_know(contests: Sequence[Contest], chosen: str) -> None:
     """Before hours go by without the peer that was meant; one that takes part in some of them will do."""
     peers = sorted({each.name for contest in contests for each in contest.contestants if each.role == PEER})
     for name in () if chosen in (ALL, NONE) else chosen.split(","):
-        if not any(each.startswith(name) for each in peers):
+        if not any(each.lower().startswith(name.lower()) for each in peers):
             raise SystemExit(f"no peer's name begins with {name!r}; there are: {'; '.join(peers)}")
 
 
 def with_peers(contest: Contest, chosen: str) -> Contest:
     """The same with the peers that were asked for; we and the limits always take part."""
-    wanted = () if chosen == NONE else tuple(chosen.split(","))
+    wanted = () if chosen == NONE else tuple(chosen.lower().split(","))
     keep = [
         each
         for each in contest.contestants
-        if each.role != PEER or chosen == ALL or each.name.startswith(wanted or ("\0",))
+        if each.role != PEER or chosen == ALL or each.name.lower().startswith(wanted)
     ]
     return dataclasses.replace(contest, contestants=keep)
 

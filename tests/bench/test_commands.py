@@ -5,6 +5,8 @@ import argparse
 import pytest
 
 from bench import __main__ as bench
+from bench.contest import holding
+from bench.contest.contestant import PEER, Contest
 
 
 @pytest.mark.parametrize("name", [*bench.CONTESTS, *bench.ALONE, "all"])
@@ -31,3 +33,17 @@ def test_a_peer_that_is_misspelt_is_told_before_anything_runs(monkeypatch: pytes
     monkeypatch.setattr("sys.argv", ["python -m bench", "burst", "--peers", "quarz"])
     with pytest.raises(SystemExit, match=r"no peer's name begins with 'quarz'; there are: .*quartz, batch 1"):
         bench.main()
+
+
+def test_a_peer_takes_part_in_those_contests_that_know_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[str, list[str]] = {}
+
+    def hold(contest: Contest, given: argparse.Namespace) -> bool:
+        held[contest.name] = [each.name for each in contest.contestants if each.role == PEER]
+        return True
+
+    monkeypatch.setattr(holding, "_held", hold)
+    monkeypatch.setattr("sys.argv", ["python -m bench", "all", "--only", "submit,api", "--peers", "pgqueuer,moto"])
+    assert bench.main() == 0
+    assert held["W3-batched"] == ["pgqueuer"]
+    assert held["W7-api-GetJobRun"] == ["moto_server (in memory, not durable)"]

@@ -55,7 +55,7 @@ def test_peers_are_chosen_by_how_their_names_begin_and_we_always_take_part() -> 
 
     assert names("all") == ["us", "quartz, batch 1", "celery"]
     assert names("none") == ["us"]
-    assert names("quartz,huey") == ["us", "quartz, batch 1"]
+    assert names("quartz,huey") == names("Quartz") == ["us", "quartz, batch 1"]
 
 
 def test_a_program_that_takes_too_long_is_ended_and_told() -> None:

@@ -142,6 +142,20 @@ async def test_many_are_made_ready_bit_by_bit_and_fired_in_volleys(
     assert (scene.hands.names(), await scene.program.names()) == (names, [])
 
 
+async def test_as_many_are_made_ready_as_may_be_in_volleys_that_are_full(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"STEP": 30, "SIZE": 15, "MOST": 90}.items():
+        monkeypatch.setattr(foresight, name, value)
+    await scene.program.add(*(scene.program.until_now(name=f"job {number:03}") for number in range(100)))
+    await scene.rest_until_due()
+    assert len(scene.hands.prepared) == 90
+    while await scene.ticker.tick() == 0:
+        pass
+    assert scene.database.shots == [False] * 3 + [True] * 6  # the other ten are fired with care
+    assert len(scene.hands.given) == 100
+
+
 async def test_what_is_far_away_is_not_looked_at_and_the_ticker_comes_back_before_its_instant(scene: Scene) -> None:
     scene.program.due += 3 * SECOND
     await scene.program.add(scene.program.job())

@@ -62,6 +62,7 @@ class Foresight:
         self._due_at = due_at
         self._due_in = math.inf  # by the monotonic clock
         self._seen = 0  # the last trigger that was read
+        self._looked_at = 0  # how many were
         self._is_whole = False
 
     async def has_come(self) -> bool:
@@ -99,13 +100,15 @@ class Foresight:
         takers = self._hands.takers()
         if foreseen and takers:
             numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(foreseen)))
-            made = [volley(some, due_at, takers, numbers) for some in batched(foreseen, _size(len(foreseen)))]
+            size = SIZE if self._looked_at or len(foreseen) == STEP else _size(len(foreseen))
+            made = [volley(some, due_at, takers, numbers) for some in batched(foreseen, size)]
             ready = [each for each in made if each]
             self._volleys += ready
             for each in ready:
                 self._hands.prepare(each.claimed)
         self._seen = foreseen[-1].row["id"] if foreseen else 0
-        self._is_whole = len(foreseen) < STEP or len(self._volleys) * SIZE >= MOST
+        self._looked_at += len(foreseen)
+        self._is_whole = len(foreseen) < STEP or self._looked_at >= MOST
         if self._is_whole and len(self._volleys) > 1:
             await self._rehearse(due_at)
             random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
@@ -203,5 +206,5 @@ def _fired(made: Volley, now: Moment) -> Fired:
 
 
 def _size(due: int) -> int:
-    """Of each volley: so that every lane has one, where there are not enough for several."""
+    """Of each volley, where all of the instant is one step: so that every lane has one."""
     return min(SIZE, max(FEW, -(-due // LANES)))
