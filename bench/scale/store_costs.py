@@ -28,6 +28,8 @@ from waterclock.stores.ops.nodes import Node, beat
 from waterclock.stores.ops.pruning import prune_ledger, prune_runs
 from waterclock.stores.ops.triggers import create_trigger
 
+SIZE = """SELECT COALESCE(SUM(pg_total_relation_size(part.relid)), pg_total_relation_size($1::text::regclass))::bigint
+FROM pg_partition_tree($1::text::regclass) part"""  # a table that is divided has no size of its own
 SMALL = 60  # transactions of one thing each, beside as many things in large ones
 BATCH = 500
 CREATED = 100  # in a transaction; a busy machine takes its time
@@ -229,7 +231,7 @@ class StoreCosts:
         return sorted(found)
 
     async def _bytes(self, tables: tuple[str, ...]) -> float:
-        sizes = [await self._raw.fetchval("SELECT pg_total_relation_size($1::text::regclass)", each) for each in tables]
+        sizes = [await self._raw.fetchval(SIZE, each) for each in tables]
         return float(sum(sizes))
 
 
