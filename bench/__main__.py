@@ -67,7 +67,7 @@ def main() -> int:
 def hold_all(given: argparse.Namespace) -> int:
     names = given.only.split(",") if given.only else list(CONTESTS)
     if unknown := [name for name in names if name not in CONTESTS]:
-        raise SystemExit(f"no such contest: {', '.join(unknown)}")
+        raise SystemExit(f"no such contest: {', '.join(unknown)}; there are: {', '.join(CONTESTS)}")
     workloads = [CONTESTS[name] for name in names]
     contests = [each for workload in workloads for each in workload.contests(_own_defaults(workload, given))]
     return 0 if holding.hold(contests, given) else 1

@@ -29,6 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def hold(contests: Sequence[Contest], given: argparse.Namespace) -> bool:
     """Whether we had figures in all of them; goals that are missed are told, and no failure."""
+    if given.rounds is not None and given.rounds < 1:
+        raise SystemExit(f"--rounds {given.rounds}: there must be one at least")
     _must_know(contests, given.peers or ALL)
     finished = []
     for contest in contests:

@@ -35,6 +35,21 @@ def test_a_peer_that_is_misspelt_is_told_before_anything_runs(monkeypatch: pytes
         bench.main()
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["burst", "--peers", "none", "--rounds", "0"], "one at least"),
+        (["all", "--only", "bursts"], "there are: burst, "),
+    ],
+)
+def test_what_cannot_be_held_is_told_before_anything_runs(
+    given: list[str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["python -m bench", *given])
+    with pytest.raises(SystemExit, match=told):
+        bench.main()
+
+
 def test_a_peer_takes_part_in_those_contests_that_know_it(monkeypatch: pytest.MonkeyPatch) -> None:
     held: dict[str, list[str]] = {}
 
