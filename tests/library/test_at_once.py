@@ -171,7 +171,7 @@ def test_a_shutdown_that_does_not_wait_leaves_what_has_not_begun_to_the_next(pat
         wait_until(lambda: times == [1])
     with running(on(path)) as last:
         job._store = last._jobstores["default"]
-        assert [line.state for line in job.runs()] == ["SUCCEEDED"]
+        assert ([line.state for line in ended(job)], times) == (["SUCCEEDED"], [1])
 
 
 def test_what_is_submitted_right_before_the_end_is_run_and_recorded(scheduler: BaseScheduler) -> None:
@@ -179,6 +179,21 @@ def test_what_is_submitted_right_before_the_end_is_run_and_recorded(scheduler: B
         scheduler.add_job(count)
     scheduler.shutdown()
     assert len(times) == 20
+
+
+@pytest.mark.parametrize(("many", "is_scheduled"), [(200, False), (2, True)])
+def test_many_wait_a_moment_for_room_before_they_are_scheduled(
+    path: Path, monkeypatch: pytest.MonkeyPatch, many: int, is_scheduled: bool
+) -> None:
+    scheduled = was_scheduled(monkeypatch)
+    with running(on(path)) as scheduler:
+        submitting: Any = scheduler._engines()[0]._submitting
+        taker = submitting._taker
+        full: list[None] = [None]  # for who asks first, and nobody else looks here
+        monkeypatch.setattr(submitting, "_taker", lambda calls: full.pop() if full else taker(calls))
+        jobs = scheduler.add_jobs([count] * many)
+        assert [ended(job)[0].state for job in jobs] == ["SUCCEEDED"] * many
+    assert bool(scheduled) is is_scheduled
 
 
 class Interfering:

@@ -49,7 +49,7 @@ class LibraryTaking:
     def takers(self) -> Mapping[str, Taker]:
         return {
             worker.queue: Taker(node=self._node, host=self._host, room=room, ttl_seconds=self._ttl_seconds)
-            for worker in self._workers.values()
+            for worker in tuple(self._workers.values())
             if (room := worker.room()) > 0
         }
 
@@ -66,6 +66,13 @@ class LibraryTaking:
         for each in claimed:
             if worker := workers.get(each.spec.queue):
                 worker.prepare(each)
+
+    def begin(self, claimed: Sequence[Claimed], asked_at: float) -> bool:
+        worker = next((each for each in tuple(self._workers.values()) if each.queue == claimed[0].spec.queue), None)
+        if worker is None:
+            return False
+        with worker.turn:
+            return worker.begin(claimed, asked_at)
 
     async def taken(self, claimed: Sequence[Claimed], asked_at: float) -> None:
         left = list(claimed)
@@ -193,10 +200,17 @@ class StoreEngine:
 
         They are due by this host's clock: where that is not the store's, the store decides when it is time.
         """
+        submitting = self._submitting_in_time()
+        return await submitting.submit(calls, run_at, held=held) if submitting else None
+
+    def submit_here(self, calls: Sequence[ToRun], run_at: Moment) -> Begun | None:
+        """As `submit`, for another thread than the loop's, and in it; None also where it is to ask the loop."""
+        submitting = self._submitting_in_time()
+        return submitting.submit_here(calls, run_at) if submitting else None
+
+    def _submitting_in_time(self) -> Submitting | None:
         is_in_time = self._beating is not None and abs(self._beating.skew_us) <= TOLERATED_SKEW_US
-        if self._submitting is None or not is_in_time:
-            return None
-        return await self._submitting.submit(calls, run_at, held=held)
+        return self._submitting if is_in_time else None
 
     def gone(self, names: Sequence[str]) -> None:
         self._telling.gone(names)

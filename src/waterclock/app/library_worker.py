@@ -177,12 +177,20 @@ class LibraryWorker:
         room = self.room() if self._any_thread else 0
         return Taker(node=self._node_id, host=self._host, room=room, ttl_seconds=self._options.lease_seconds)
 
-    def begin(self, claimed: Sequence[Claimed]) -> None:
-        """For who holds the turn, in whatever thread: what it has taken. The loop hears of it when it looks."""
-        calls = [cast(CallProgram, self._preparation.at_once(each)) for each in claimed]
+    def begin(self, claimed: Sequence[Claimed], asked_at: float) -> bool:
+        """For who holds the turn, in whatever thread: what it has taken. The loop hears of it when it looks.
+
+        False, and nothing was done, where that is for the loop to do.
+        """
+        if self._is_closing or not self._any_thread or clock.monotonic() >= asked_at + self._options.lease_seconds:
+            return False
+        calls = [self._preparation.at_once(each) for each in claimed]
+        if not all(calls):
+            return False
         if calls:
-            self._taken.append((claimed, clock.monotonic()))
-            self._runner.begin(calls)
+            self._taken.append((claimed, asked_at))
+            self._runner.begin(cast(Sequence[CallProgram], calls))
+        return True
 
     def _take_in(self) -> None:
         while self._taken:
@@ -203,6 +211,8 @@ class LibraryWorker:
         return self._runner.ended
 
     def known(self) -> frozenset[int]:
+        """In the loop."""
+        self._runner.take_in()
         return self._attempts.known()
 
     def prepare(self, claimed: Claimed) -> None:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from waterclock.app.library import StoreEngine
 from waterclock.app.library_worker import StoreOptions
+from waterclock.app.submitting import Begun
 from waterclock.domain.errors import AlreadyExists, NotFound
-from waterclock.domain.library import LibraryJob, PastRun, StoredJob
+from waterclock.domain.library import LibraryJob, PastRun, StoredJob, ToRun
 from waterclock.domain.moment import Moment, from_datetime
 from waterclock.events import EVENT_JOB_ADDED
 from waterclock.faces.library.changing import Change, ChangedMeanwhile
@@ -166,7 +167,7 @@ class BaseJobStore(ABC):
         """
         calls = self._each(self._keeper.to_run, jobs, naming)
         held = self._listeners.wants(EVENT_JOB_ADDED)
-        begun = self._thread.call(self.engine.submit(calls, self._run_at(jobs), held=held))
+        begun = self._begun(calls, self._run_at(jobs), held=held)
         if begun is None:
             return False
         self._settle_all(jobs, begun.job_ids)
@@ -174,6 +175,11 @@ class BaseJobStore(ABC):
         if held:
             self._thread.soon(begun.go)
         return True
+
+    def _begun(self, calls: Sequence[ToRun], run_at: Moment, *, held: bool) -> Begun | None:
+        """One by one they go by a way of the caller's own: the engine's loop has enough to do with beginning them."""
+        here = self.engine.submit_here(calls, run_at) if len(calls) == 1 and not held else None
+        return here or self._thread.call(self.engine.submit(calls, run_at, held=held))
 
     def _run_at(self, jobs: Sequence[Job]) -> Moment:
         """When they were asked for, all of them at once."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import ParamSpec, TypeVar
 
+from waterclock import clock
 from waterclock.app.library_worker import StoreOptions
 from waterclock.domain.library import NAMESPACE
 from waterclock.domain.moment import to_datetime
@@ -63,7 +64,7 @@ class MemoryJobStore(BaseJobStore):
             taker = worker.taker()
             done = self._send(submit_calls, namespace=NAMESPACE, calls=calls, run_at=run_at, taker=taker)
             self._settle_all(jobs, done.job_ids)
-            worker.begin(done.claimed)
+            worker.begin(done.claimed, clock.monotonic())
         return True
 
     def next_run_time(self, job: Job) -> datetime | None:

@@ -8,7 +8,7 @@ from typing import Final, ParamSpec, Protocol, TypeVar
 
 from waterclock import clock
 from waterclock.domain.errors import CommitUnknown, Unavailable
-from waterclock.stores.base import Operation, Partitions, Topic, Tx, is_by_key
+from waterclock.stores.base import Database, Operation, Partitions, Topic, Tx, is_by_key
 from waterclock.stores.wakeups import Listeners
 
 T = TypeVar("T")
@@ -70,6 +70,9 @@ class ServerDatabase(ABC):
 
     @property
     def partitions(self) -> Partitions | None:
+        return None
+
+    def apart(self) -> "Database | None":
         return None
 
     async def write(self, operation: Operation[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -143,6 +143,9 @@ class Reached:
         self._store = store
         self._party = party
 
+    def apart(self) -> None:
+        return None
+
     async def open(self) -> None: ...
 
     async def close(self) -> None: ...

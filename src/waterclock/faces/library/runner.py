@@ -54,7 +54,7 @@ class ExecutorRunner:
         self._executor = executor
         self._teller = teller
         self._loop = asyncio.get_running_loop()
-        self._given = 0  # how many calls, in all; of these the loop knows so many:
+        self._given = 0  # how many calls, by threads of the program's; of these the loop knows so many:
         self._known = 0
         self._handed: deque[Sequence[CallProgram]] = deque()  # begun by whatever thread, not known to the loop yet
         self._unbegun: dict[int, CallProgram] = {}  # who goes through these is interrupted by who adds: nobody does
@@ -76,8 +76,10 @@ class ExecutorRunner:
         calls = cast(Sequence[CallProgram], programs)
         if not calls:
             return
-        self._hand(calls)
+        self._give(calls)
         self.take_in()
+        self._fly(calls)
+        self._look_later()
         self._submit(calls)
 
     async def events(self) -> AsyncIterator[Sequence[Event | Outcome]]:
@@ -113,21 +115,24 @@ class ExecutorRunner:
     # From any thread
 
     def begin(self, calls: Sequence[CallProgram]) -> None:
-        """As `start`, in a thread of the program's: nobody has to wait for the loop, which hears of them in time."""
+        """As `start`, in a thread of the program's: nobody has to wait for the loop, which hears of them in time.
+
+        One thread at a time.
+        """
         try:
-            self._hand(calls)
+            self._give(calls)
+            self._given += len(calls)
+            self._handed.append(calls)
             self._submit(calls)
         except BaseException as problem:  # a signal's: whatever the executor has not got never begins
             self._fail([call for call in calls if not self._executor.withdraw(call.number)], problem)
             raise
 
-    def _hand(self, calls: Sequence[CallProgram]) -> None:
+    def _give(self, calls: Sequence[CallProgram]) -> None:
         now = clock.monotonic()
         for call in calls:
             call.given_at = now
             self._unbegun[call.number] = call
-        self._given += len(calls)
-        self._handed.append(calls)
 
     def _submit(self, calls: Sequence[CallProgram]) -> None:
         self._teller.submitted(calls)
@@ -146,14 +151,17 @@ class ExecutorRunner:
         """In the loop."""
         if not self._handed:
             return
-        self._idle.clear()
         while self._handed:
             calls = self._handed.popleft()
-            self._flying.update((call.number, call) for call in calls)
+            self._fly(calls)
             self._known += len(calls)
-            self._gather(len(calls), calls[0].given_at)
         self._took_in()
         self._look_later()
+
+    def _fly(self, calls: Sequence[CallProgram]) -> None:
+        self._idle.clear()
+        self._flying.update((call.number, call) for call in calls)
+        self._gather(len(calls), calls[0].given_at)
 
     # Closing
 

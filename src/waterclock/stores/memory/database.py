@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.moment import Moment
-from waterclock.stores.base import Operation, Partitions, Topic
+from waterclock.stores.base import Database, Operation, Partitions, Topic
 from waterclock.stores.memory import firing, jobs, working
 from waterclock.stores.memory.state import State
 from waterclock.stores.ops import claiming, library, nodes, recording, submitting
@@ -52,6 +52,9 @@ class MemoryDatabase:
 
     @property
     def partitions(self) -> Partitions | None:
+        return None
+
+    def apart(self) -> Database | None:
         return None
 
     @property

@@ -73,6 +73,7 @@ class PostgresDatabase(ServerDatabase):
 
     def __init__(self, url: str, *, connections: int = CONNECTIONS) -> None:
         super().__init__("PostgreSQL")
+        self._url = url
         self._places = PostgresPlaces(url, self._move)
         self._connections = connections
         self._me = secrets.token_hex(6)
@@ -82,6 +83,9 @@ class PostgresDatabase(ServerDatabase):
         self._numbers = Numbers(self._draw)
         self._partitions = PostgresPartitions(self._connect, lambda: self.offset_us)
         self._listener = Listener(self._connect, self._places.has_left, self._me, self._listeners)
+
+    def apart(self) -> "ApartDatabase":
+        return ApartDatabase(self._url, connections=1)
 
     async def open(self) -> None:
         try:
@@ -239,6 +243,14 @@ class PostgresDatabase(ServerDatabase):
             drop(connection)
             raise
         return connection
+
+
+class ApartDatabase(PostgresDatabase):
+    """For another loop, one caller at a time: its connections are made as they are needed, and it hears no wake-ups."""
+
+    async def open(self) -> None:
+        self._pool, self._beside = Pool(self._lend, self._connections), Pool(self._lend, 1)
+        self._single = Pool(partial(self._lend, _KEPT), 1)
 
 
 async def _prepare(connection: Any) -> None:

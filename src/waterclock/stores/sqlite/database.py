@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, ParamSpec, TypeVar, cast
 
 from waterclock.domain.errors import Unavailable
-from waterclock.stores.base import Operation, Partitions, Topic
+from waterclock.stores.base import Database, Operation, Partitions, Topic
 from waterclock.stores.sqlite.connecting import connect_reader, roll_back
 from waterclock.stores.sqlite.migrating import migrate
 from waterclock.stores.sqlite.session import SqliteTx, drive
@@ -37,6 +37,9 @@ class SqliteDatabase:
 
     @property
     def partitions(self) -> Partitions | None:
+        return None
+
+    def apart(self) -> Database | None:
         return None
 
     async def open(self) -> None:
