@@ -317,3 +317,16 @@ async def test_a_check_that_a_crash_left_long_ago_is_made_anew(
 
 def test_the_step_is_known_by_its_name() -> None:
     assert [step.version for step in migrations.migrations(POSTGRES) if step.name == partitioning.STEP] == [8]
+
+
+async def test_one_that_somebody_drops_just_now_is_passed_over(database: Database, url: str) -> None:
+    await later(database, 10)
+    reader, other = await asyncpg.connect(url), await asyncpg.connect(url)
+    try:
+        async with reader.transaction(isolation="repeatable_read"):
+            before = await partition_tables.partitions(reader)
+            await other.execute(f"DROP TABLE runs_{before[0].name}")
+            assert await partition_tables.partitions(reader) == before[1:]
+    finally:
+        await reader.close()
+        await other.close()

@@ -23,9 +23,12 @@ _BOUND: Final = re.compile(r"FOR VALUES FROM \((?:MINVALUE|'(-?\d+)')\) TO \('(-
 
 
 async def partitions(connection: Any) -> Sequence[Partition]:
-    """In their order, without the rest. All three tables have the same: they are made and dropped together."""
+    """In their order, without the rest. All three tables have the same: they are made and dropped together.
+
+    One that somebody drops just now may still be listed, but has no bounds any more.
+    """
     found = await connection.fetch(_FOUND)
-    named = [(_NAME.fullmatch(row["name"]), _BOUND.fullmatch(row["bound"])) for row in found]
+    named = [(_NAME.fullmatch(row["name"]), _BOUND.fullmatch(row["bound"] or "")) for row in found]
     return sorted(
         Partition(from_at=int(bound[1] or EVER), to_at=int(bound[2]), name=name[1])
         for name, bound in named
