@@ -30,7 +30,10 @@ def log_of(program: Program) -> Path:
 
 
 def copy_of(program: Program) -> set[str] | None:
-    return set(os.listdir(program.cwd)) if os.path.exists(program.cwd) else None
+    try:
+        return set(os.listdir(program.cwd))
+    except FileNotFoundError:
+        return None
 
 
 class ChainWorker(Worker):
