@@ -53,14 +53,18 @@ class Hands:
 
 
 class Watched:
-    """A database that knows which volleys it was given, and may lose the answer to one."""
+    """A database that knows which volleys it was given, and may lose the answer to one, or not take one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.shots: list[bool] = []  # whether each was fired
         self.loses = False
+        self.fails = False  # the next one, and only that
 
     async def write(self, operation: Operation[Any, Any], **values: Any) -> Any:
+        if operation is fire_volley and self.fails:
+            self.fails = False
+            raise Unavailable("the connection was closed")
         answer = await self._database.write(operation, **values)
         if operation is fire_volley:
             self.shots.append(answer.is_fired)
@@ -90,7 +94,7 @@ class Scene:
     async def rest_until_due(self) -> None:
         """Tick until there is nothing left to do, and then as long as the ticker said, and a moment more."""
         await self.rest_as_told()
-        self.pass_time(2 * foresight.TIMER_SECONDS)
+        self.pass_time(foresight.WARM_SECONDS + 2 * foresight.TIMER_SECONDS)
 
     async def rest_as_told(self) -> None:
         while (rest := await self.ticker.tick()) == 0:
@@ -123,8 +127,29 @@ async def test_what_is_due_next_is_made_ready_and_fired_at_its_instant(scene: Sc
 async def test_a_timer_that_is_early_is_waited_for_and_nothing_is_fired_with_care_meanwhile(scene: Scene) -> None:
     await scene.program.add(scene.program.until_now(name="once"), scene.program.job("again"))
     await scene.rest_as_told()
+    scene.pass_time(foresight.WARM_SECONDS)
     await scene.ticker.tick()
     assert (scene.database.shots, scene.hands.names()) == ([True], ["again", "once"])
+
+
+async def test_a_volley_is_rehearsed_right_before_its_instant_and_fired_at_it(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(foresight, "WARM_SECONDS", 0.5)  # enough for the slowest machine to be early
+    await scene.program.add(scene.program.until_now(name="once"), scene.program.job("again"))
+    await scene.rest_as_told()
+    assert scene.database.shots == []
+    await scene.ticker.tick()
+    assert (scene.database.shots, scene.hands.names()) == ([False, True], ["again", "once"])
+
+
+async def test_a_rehearsal_that_fails_is_no_reason_not_to_fire(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(foresight, "WARM_SECONDS", 0.5)
+    await scene.program.add(scene.program.job())
+    await scene.rest_as_told()
+    scene.database.fails = True
+    await scene.ticker.tick()
+    assert (scene.database.fails, scene.database.shots, scene.hands.names()) == (False, [True], ["job"])
 
 
 async def test_many_are_made_ready_bit_by_bit_and_fired_in_volleys(

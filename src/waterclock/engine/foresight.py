@@ -1,6 +1,7 @@
 """Foresight: what is due next is made ready before its instant, so that at the instant it is only written and begun."""
 
 import asyncio
+import contextlib
 import math
 import random
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Final, Protocol
 
 from waterclock import clock
 from waterclock.domain.claim import Claimed, Taker
+from waterclock.domain.errors import Unavailable
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.stores.base import Database
 from waterclock.stores.ops.firing import Fired
@@ -22,12 +24,13 @@ LEAST_SECONDS: Final = 0.01  # what is nearer is not worth the look
 MOST: Final = 10_000  # made ready for one instant
 STEP: Final = 500  # made ready before anybody else may have a say
 SIZE: Final = 250  # of a volley at most
-FEW: Final = 12  # not worth to be divided
+FEW: Final = 75  # not worth to be divided: two connections more to be woken take longer than as many rows
 LANES: Final = 3
 IN_A_ROW: Final = 4  # volleys of a lane, likewise
 PATIENCE: Final = 4  # waits for room that bring nothing: the calls are long
 EARLY_SECONDS: Final = 0.1  # our idea of the store's clock is no better than this, and no worse
 TIMER_SECONDS: Final = 0.001  # a loop's timers count milliseconds: one is early or late by as much
+WARM_SECONDS: Final = 0.008  # before the instant: what has rested for a second is slow at first, here and in the store
 
 
 class Hands(Protocol):
@@ -65,14 +68,13 @@ class Foresight:
         self._looked_at = 0  # how many were
         self._is_whole = False
 
-    async def has_come(self) -> bool:
-        """Whether something is ready, and its instant there: a timer that was early is waited for.
+    @property
+    def is_near(self) -> bool:
+        """Whether something is ready, and its instant there, or so near that `fire` is to wait for it.
 
         To fire with care meanwhile would take longer, and be too late for the volleys.
         """
-        if self._volleys and self._due_in - clock.monotonic() <= 2 * TIMER_SECONDS:
-            await _wait_until(self._due_in)
-        return bool(self._volleys) and clock.monotonic() >= self._due_in
+        return bool(self._volleys) and self._due_in - clock.monotonic() <= WARM_SECONDS + 2 * TIMER_SECONDS
 
     @property
     def is_left(self) -> bool:
@@ -122,15 +124,25 @@ class Foresight:
     async def _seconds_left(self, due_at: Moment) -> float:
         """Counted from the answer: late by its way here, and never early, for then it would have to be sent again.
 
-        The rest is a timer's less, so that none is late: the last millisecond is waited for by `has_come`.
+        The rest is less than that, so that no timer is late: the last milliseconds are waited for by `fire`.
         """
         now = await self._database.look_up(moment)
         left = (due_at - now) / SECOND
         self._due_in = clock.monotonic() + left
-        return left - TIMER_SECONDS
+        return left - WARM_SECONDS - TIMER_SECONDS
 
     async def fire(self, told: Told) -> None:
-        """In lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
+        """At the instant, in lanes, side by side; what cannot be fired like this is left to whoever fires with care."""
+        await asyncio.gather(self._warm_up(), self._fire(told))
+
+    async def _warm_up(self) -> None:
+        """Ask, if there is time, what is going to be asked. Nobody waits for it; who fires tells of what is wrong."""
+        if self._due_at is not None and self._due_in - clock.monotonic() > WARM_SECONDS / 2:
+            with contextlib.suppress(Unavailable):
+                await self._rehearse(self._due_at)
+
+    async def _fire(self, told: Told) -> None:
+        await _wait_until(self._due_in)
         self.is_firing = True
         try:
             lanes = await asyncio.gather(*(self._lane(told) for _ in range(LANES)), return_exceptions=True)
@@ -206,5 +218,5 @@ def _fired(made: Volley, now: Moment) -> Fired:
 
 
 def _size(due: int) -> int:
-    """Of each volley, where all of the instant is one step: so that every lane has one."""
-    return min(SIZE, max(FEW, -(-due // LANES)))
+    """Of each volley, where all of the instant is one step: so that every lane has one, if they are many."""
+    return due if due <= FEW else min(SIZE, -(-due // LANES))

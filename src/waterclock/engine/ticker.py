@@ -84,7 +84,7 @@ class Ticker:
         """One batch; in a backlog several, side by side, so that nobody waits for the other's answer."""
         await self.settle()
         self._unsure = self._taking is not None
-        if self._foresight and await self._foresight.has_come():
+        if self._foresight and self._foresight.is_near:
             await self._foresight.fire(self._tell)
             if self._foresight.is_left:
                 self._unsure = False
