@@ -9,7 +9,7 @@ import pytest
 from waterclock import clock
 from waterclock.stores.base import is_by_key
 from waterclock.stores.numbers import Numbers
-from waterclock.stores.ops import jobs, reading, starting
+from waterclock.stores.ops import jobs, reading, starting, starting_known
 from waterclock.stores.postgres.compiling import compiled
 from waterclock.stores.postgres.connection import PostgresConnection
 from waterclock.stores.postgres.planning import KEPT_PLANS, KEPT_SECONDS
@@ -17,6 +17,7 @@ from waterclock.stores.postgres.session import PostgresSession
 
 BY_KEY = (
     "hold_jobs_by_names",
+    "hold_known_jobs",
     "lock_jobs",
     "share_jobs",
     "jobs_by_names",
@@ -108,5 +109,6 @@ async def test_a_plan_is_not_kept_until_its_table_has_grown(connection: Any) -> 
 def test_what_is_planned_once_is_said() -> None:
     assert is_by_key(starting.start_new)
     assert is_by_key(starting.start_each)
+    assert is_by_key(starting_known.start_known)
     assert is_by_key(jobs.create_job)
     assert not is_by_key(reading.list_attempts)

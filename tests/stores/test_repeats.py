@@ -26,7 +26,7 @@ def call(job: str = "job", *, digest: str | None = None, org_id: int = 1, **requ
 async def start(world: World, *calls: StartCall) -> Sequence[str | WaterclockError]:
     """As the service does."""
     try:
-        return await world.database.write(start_new, calls=calls)
+        return (await world.database.write(start_new, calls=calls)).answers
     except AlreadyExists:
         return await world.database.write(start_each, calls=calls)
 

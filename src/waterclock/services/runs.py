@@ -6,7 +6,7 @@ from typing import Final
 from waterclock import clock
 from waterclock.domain.access import RIGHTS, Caller, Right
 from waterclock.domain.arguments import check_arguments
-from waterclock.domain.errors import AlreadyExists, Forbidden, NotFound, WaterclockError
+from waterclock.domain.errors import Forbidden, NotFound, WaterclockError
 from waterclock.domain.moment import SECOND, Moment
 from waterclock.domain.placement import Worker, why_waiting
 from waterclock.domain.run import Attempt, RunState
@@ -17,11 +17,12 @@ from waterclock.services.jobs import Jobs
 from waterclock.services.live_workers import LiveWorkers
 from waterclock.services.paging import Page, PageRequest, page_of, position
 from waterclock.services.quotas import Quotas
+from waterclock.services.starting import Starting
 from waterclock.stores.base import Database
 from waterclock.stores.ops import reading
 from waterclock.stores.ops.ending import GUARDED_EVERYWHERE
 from waterclock.stores.ops.newruns import Inserted
-from waterclock.stores.ops.starting import RunRequest, StartCall, start_each, start_new, start_runs
+from waterclock.stores.ops.starting import RunRequest, StartCall, start_runs
 from waterclock.stores.ops.stopping import StopAnswer, stop_attempts
 
 NEW_US: Final = 2 * SECOND  # so long nobody wonders why a run has not begun
@@ -40,7 +41,7 @@ class Runs:
         self._fire_rules = fire_rules  # for the triggers that fire when a run is stopped
         self._quotas = quotas or Quotas(database)
         self._workers = LiveWorkers(database)
-        self._starting = Gathered(self._start_each)
+        self._starting = Gathered(Starting(database).start)
         self._looking_up = Gathered(self._look_up)
 
     async def start_one(self, caller: Caller, namespace: str, request: RunRequest, *, digest: str | None = None) -> str:
@@ -125,12 +126,6 @@ class Runs:
             return found
         workers = await self._workers.alive()
         return [_explained(each, workers) if _is_unclaimed(each, before) else each for each in found]
-
-    async def _start_each(self, calls: Sequence[StartCall]) -> Sequence[str | WaterclockError]:
-        try:
-            return await self._database.write(start_new, calls=calls)
-        except AlreadyExists:  # one of them is a repetition
-            return await self._database.write(start_each, calls=calls)
 
     async def _look_up(self, wanted: Sequence[tuple[int, str]]) -> Sequence[Attempt | WaterclockError]:
         found = await self._database.look_up(reading.get_attempts, wanted=wanted)

@@ -43,6 +43,13 @@ async def insert_runs_with_moves(
     return inserted
 
 
+async def rows_with_moves(tx: Tx, new: Sequence[NewRun], now: Moment) -> dict[str, list[Values]]:
+    """What `insert_runs_with_moves` would write."""
+    moves = Moves()
+    _, batches = await _numbered(tx, new, now, moves)
+    return {**batches, **moves.batch(now)}
+
+
 async def _numbered(
     tx: Tx, new: Sequence[NewRun], now: Moment, moves: Moves
 ) -> tuple[list[Inserted], dict[str, list[Values]]]:

@@ -24,7 +24,7 @@ async def live_runs(tx: Tx, asked: Collection[Job], ceilings: Ceilings | None = 
     The caller holds them, so that the numbers are true until the commit; `ceilings` were read after that.
     """
     caps = {job.id: job.spec.max_concurrent for job in asked if job.spec.max_concurrent != NO_CAP}
-    high = Counter(job.id for job in asked if _has_ceiling(job))
+    high = Counter(job.id for job in asked if has_ceiling(job))
     if ceilings is None:
         ceilings = await _ceilings(tx, high)
     near = {job_id for job_id, count in high.items() if _reaches(caps[job_id], ceilings[job_id], count)}
@@ -36,11 +36,12 @@ async def live_runs(tx: Tx, asked: Collection[Job], ceilings: Ceilings | None = 
 
 def raised(started: Iterable[Job]) -> dict[str, list[Values]]:
     """For `run_together`: of each of these jobs there is one more live run."""
-    more = Counter(job.id for job in started if _has_ceiling(job))
+    more = Counter(job.id for job in started if has_ceiling(job))
     return {"raise_live_ceiling": [{"id": job_id, "more": count} for job_id, count in sorted(more.items())]}
 
 
-def _has_ceiling(job: Job) -> bool:
+def has_ceiling(job: Job) -> bool:
+    """Else it is counted, or has no cap."""
     return job.spec.max_concurrent > LOW_CAP
 
 

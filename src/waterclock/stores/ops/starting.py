@@ -2,7 +2,7 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from waterclock.domain.admission import Admission, Tally, admit
@@ -11,7 +11,7 @@ from waterclock.domain.job import Job, merge_arguments
 from waterclock.domain.moment import Moment
 from waterclock.domain.quota import Quota, QuotaKind
 from waterclock.domain.run import RunState, WaitReason, run_wire_id
-from waterclock.stores.base import Tx, by_key
+from waterclock.stores.base import Tx, Values, by_key
 from waterclock.stores.ops.jobs import JobsByPlace, Place, get_jobs, hold_jobs
 from waterclock.stores.ops.new_run import NewRun
 from waterclock.stores.ops.newruns import Inserted, insert_runs_with_moves
@@ -62,19 +62,26 @@ async def start_runs(
     return await insert_runs_with_moves(tx, new, now)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    answers: Sequence[str | WaterclockError]  # the id of each call's run, or why it has none
+    jobs: Sequence[Job]  # that they name, as they were at that moment
+    now: Moment
+
+
 @by_key
-async def start_new(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | WaterclockError]:
+async def start_new(tx: Tx, *, calls: Sequence[StartCall]) -> Started:
     """As `start_each`, one trip shorter, for calls that nobody has made before; `AlreadyExists` where one was.
 
     A repeated call that would be refused by now (its own first run has taken the last slot) is found without that.
     """
     batch = await _held_batch(tx, calls)
-    new, refused = _decided(batch, batch.calls)
+    new, refused = decided(batch, batch.calls)
     named = sorted(key for key, call in batch.calls.items() if call.digest)
-    left = [{"digest": key, "answer": batch.own[key], "now": batch.now} for key in named if key not in refused]
-    await insert_runs_with_moves(tx, new, batch.now, {"insert_call": left})
+    await insert_runs_with_moves(tx, new, batch.now, batch.names_of(key for key in named if key not in refused))
     standing = await answered(tx, [key for key in named if key in refused], batch.now)
-    return batch.in_order({**batch.own, **refused, **standing})
+    answers = batch.in_order({**batch.own, **refused, **standing})
+    return Started(answers=answers, jobs=batch.jobs.every, now=batch.now)
 
 
 @by_key
@@ -84,14 +91,14 @@ async def start_each(tx: Tx, *, calls: Sequence[StartCall]) -> list[str | Waterc
     named = {key: batch.own[key] for key, call in batch.calls.items() if call.digest}
     answers: dict[str, str | WaterclockError] = {**batch.own, **await remember(tx, named, batch.now)}
     fresh = {key: call for key, call in batch.calls.items() if answers[key] == batch.own[key]}
-    new, refused = _decided(batch, fresh)
+    new, refused = decided(batch, fresh)
     await insert_runs_with_moves(tx, new, batch.now)
     await forget(tx, [key for key in refused if key in named], batch.now)
     return batch.in_order({**answers, **refused})
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
+class Batch:
     """Calls, and what they are decided from: it is held until the commit.
 
     Jobs are held before anything is remembered: whoever repeats a call waits for the job that both of them name.
@@ -108,11 +115,15 @@ class _Batch:
     def job_of(self, call: StartCall) -> Job | None:
         return self.jobs.of(call.org_id, call.namespace).get(call.request.job_name)
 
+    def names_of(self, keys: Iterable[str]) -> dict[str, list[Values]]:
+        """For `run_together`: what a repetition of these calls would run into."""
+        return {"insert_call": [{"digest": key, "answer": self.own[key], "now": self.now} for key in keys]}
+
     def in_order(self, answers: Mapping[str, str | WaterclockError]) -> list[str | WaterclockError]:
         return [answers[key] for key in self.keys]
 
 
-async def _held_batch(tx: Tx, calls: Sequence[StartCall]) -> _Batch:
+async def _held_batch(tx: Tx, calls: Sequence[StartCall]) -> Batch:
     keys = [call.digest or f"#{number}" for number, call in enumerate(calls)]
     distinct: dict[str, StartCall] = {}
     for key, call in zip(keys, calls, strict=True):
@@ -120,10 +131,10 @@ async def _held_batch(tx: Tx, calls: Sequence[StartCall]) -> _Batch:
     quotas = await run_quotas(tx, [(call.org_id, call.requested_by) for call in distinct.values() if call.is_limited])
     now, jobs, ceilings = await _held(tx, distinct.values())
     wanted = [jobs.of(call.org_id, call.namespace).get(call.request.job_name) for call in distinct.values()]
-    return _Batch(
+    return Batch(
         keys=keys,
         calls=distinct,
-        own=dict(zip(distinct, _wire_ids(now, len(distinct)), strict=True)),
+        own=dict(zip(distinct, wire_ids(now, len(distinct)), strict=True)),
         now=now,
         quotas=quotas,
         jobs=jobs,
@@ -131,7 +142,7 @@ async def _held_batch(tx: Tx, calls: Sequence[StartCall]) -> _Batch:
     )
 
 
-def _decided(batch: _Batch, calls: Mapping[str, StartCall]) -> tuple[list[NewRun], dict[str, WaterclockError]]:
+def decided(batch: Batch, calls: Mapping[str, StartCall]) -> tuple[list[NewRun], dict[str, WaterclockError]]:
     """The runs of these calls, and why others have none."""
     refused: dict[str, WaterclockError] = {}
     new = []
@@ -167,7 +178,7 @@ async def _held(tx: Tx, calls: Collection[StartCall]) -> tuple[Moment, JobsByPla
     return await tx.now(), JobsByPlace.of_jobs(held.values()), None
 
 
-def _wire_ids(now: Moment, count: int) -> list[str]:
+def wire_ids(now: Moment, count: int) -> list[str]:
     entropy = secrets.token_bytes(26 * count)
     return [run_wire_id(now, entropy[26 * number : 26 * number + 26]) for number in range(count)]
 

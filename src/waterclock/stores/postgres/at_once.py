@@ -10,9 +10,10 @@ from waterclock.stores.base import NOW
 from waterclock.stores.ops.bundle_ends import ended
 from waterclock.stores.ops.lone_ends import Contested, bundled, end_bundled
 from waterclock.stores.ops.moves import Moves
+from waterclock.stores.ops.starting_known import KnownStart, Written, start_known
 from waterclock.stores.ops.volley import Volley
 from waterclock.stores.ops.volley_firing import Shot, fire_volley
-from waterclock.stores.postgres.session import PostgresSession
+from waterclock.stores.postgres.session import CHANNEL, PostgresSession
 
 
 async def _fire_volley(session: PostgresSession, *, volley: Volley, about: Moment) -> Shot:
@@ -34,6 +35,26 @@ async def _fire_volley(session: PostgresSession, *, volley: Volley, about: Momen
     return Shot(found["yes"], about if found["yes"] else found["now"])
 
 
+async def _start_known(session: PostgresSession, *, start: KnownStart) -> Written:
+    rows = await start.rows(session)
+    found = await session.run_if(
+        "hold_known_jobs",
+        {
+            "offset_us": session.offset_us,
+            "ids": list(start.versions),
+            "versions": list(start.versions.values()),
+            "rooms": list(start.rooms.values()),
+            "about": start.about,
+            "until": start.until,
+            "count": len(start.versions),
+            "channel": CHANNEL,
+            "message": session.message(),
+        },
+        rows,
+    )
+    return Written(found["yes"], found["now"])
+
+
 async def _end_bundled(session: PostgresSession, *, outcomes: Sequence[Outcome]) -> None:
     calls, moves = bundled(outcomes), Moves()
     ids, rows = sorted({call.bundle.id for call, _ in calls}), ended(calls, moves, NOW)
@@ -46,4 +67,8 @@ async def _end_bundled(session: PostgresSession, *, outcomes: Sequence[Outcome])
         raise Contested
 
 
-INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {fire_volley: _fire_volley, end_bundled: _end_bundled}
+INSTEAD: Final[Mapping[Any, Callable[..., Any]]] = {
+    fire_volley: _fire_volley,
+    start_known: _start_known,
+    end_bundled: _end_bundled,
+}

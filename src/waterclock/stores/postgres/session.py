@@ -79,7 +79,7 @@ class PostgresSession:
 
     async def commit(self) -> set[Topic]:
         """The wake-up travels with the commit: whoever hears it sees what was written."""
-        notify = f"NOTIFY {CHANNEL}, '{self._message()}'; " if self._topics else ""
+        notify = f"NOTIFY {CHANNEL}, '{self.message()}'; " if self._topics else ""
         await self._execute(f"{notify}COMMIT")
         return self._topics
 
@@ -87,7 +87,8 @@ class PostgresSession:
     def topics(self) -> set[Topic]:
         return self._topics
 
-    def _message(self) -> str:
+    def message(self) -> str:
+        """What is told to other processes."""
         return f"{self._sender}:{','.join(sorted(self._topics))}"
 
     async def roll_back(self) -> None:
@@ -165,7 +166,7 @@ class PostgresSession:
         ]
         statement = free_insert(parts[0], tuple(parts[1:]))
         given = [rows[part.name][each] for part in parts for each in part.given]
-        message = self._message() if self._topics else ""
+        message = self.message() if self._topics else ""
         try:
             found = await self._connection.fetch(
                 statement.sql, *given, self.offset_us, CHANNEL, message, timeout=self._patience
