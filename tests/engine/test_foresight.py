@@ -143,6 +143,19 @@ async def test_a_volley_is_rehearsed_right_before_its_instant_and_fired_at_it(
     assert (scene.database.shots, scene.hands.names()) == ([False, True], ["again", "once"])
 
 
+async def test_many_are_rehearsed_once_and_not_again_when_there_is_no_time_left(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"WARM_SECONDS": 0.5, "STEP": 20, "SIZE": 10}.items():
+        monkeypatch.setattr(foresight, name, value)
+    await scene.program.add(*(scene.program.until_now(name=f"job {number:03}") for number in range(30)))
+    await scene.rest_as_told()
+    assert scene.database.shots == [False] * 3
+    while await scene.ticker.tick() == 0:
+        pass
+    assert scene.database.shots == [False] * 3 + [True] * 3
+
+
 async def test_a_rehearsal_that_fails_is_no_reason_not_to_fire(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(foresight, "WARM_SECONDS", 0.5)
     await scene.program.add(scene.program.job())

@@ -136,8 +136,10 @@ class Foresight:
         await asyncio.gather(self._warm_up(), self._fire(told))
 
     async def _warm_up(self) -> None:
-        """Ask, if there is time, what is going to be asked. Nobody waits for it; who fires tells of what is wrong."""
-        if self._due_at is not None and self._due_in - clock.monotonic() > WARM_SECONDS / 2:
+        """Ask what is going to be asked, if there is time for it: there is none for what many are about, which was
+        rehearsed when it was made ready. Nobody waits for it, and who fires tells of what is wrong."""
+        is_time = self._due_in - clock.monotonic() > WARM_SECONDS / 2
+        if self._due_at is not None and is_time and sum(map(len, self._volleys)) <= SIZE:
             with contextlib.suppress(Unavailable):
                 await self._rehearse(self._due_at)
 
