@@ -14,16 +14,17 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from bench.contest.contestant import LIMIT, US, Contest, Contestant, Figure, Figures
+from bench.contest.contestant import LIMIT, US, BenchProblem, Contest, Contestant, Figure, Figures
 from bench.contest.program import figures_of
 from bench.harness import ROOT
-from bench.ours.finished_runs import fill
+from bench.ours.finished_runs import fill, stored
 from bench.peers.stored_window import tree_cpu_seconds
 from waterclock.stores import database_from_url
 
 NAME = "history"
 RUNS, QUICK = 10_000_000, 100_000
 OFTEN, SHARE = 5, 0.9  # ten seconds a round; what the issue leaves between the two is less than one round's noise
+ALL = 0.99  # as PostgreSQL counts
 LIBRARY = "bench.ours.library"
 COUNT, QUICK_COUNT = 5_000, 1_000
 SUBMISSIONS = 200
@@ -86,8 +87,11 @@ def empty_store() -> Iterator[str]:
 
 @contextlib.contextmanager
 def full_store(runs: int) -> Iterator[str]:
-    """Kept for all rounds: what they add to it is little."""
-    yield filled(runs)
+    """Kept for all rounds: what they add to it is little, and nothing of it may go."""
+    url = filled(runs)
+    yield url
+    if (left := asyncio.run(stored(url))) < ALL * runs:
+        raise BenchProblem(f"only {left:,} of {runs:,} finished runs are left in the store")
 
 
 @cache

@@ -6,11 +6,12 @@ from typing import Any, Final
 
 import asyncpg
 
+from waterclock.app.library_worker import StoreOptions
 from waterclock.engine.retention import PARTS, width_days
 from waterclock.stores.base import Partition
 from waterclock.stores.postgres import partition_tables as tables
 
-KEEP_DAYS: Final = 90.0
+KEEP_DAYS: Final = StoreOptions(namespace="", shared=True).keep_days  # the library would drop whatever is older
 JOBS: Final = 1_000
 FIRST_JOB: Final = 1_000_000_000  # beyond those that anybody makes meanwhile
 BETWEEN: Final = 3  # numbers that a run takes: its own, its fire's, its attempt's
@@ -34,6 +35,8 @@ SELECT {number} + 2, {at}, {number} + 1, 1, 'history', {first_job} + n % {jobs},
   CASE WHEN n % 50 = 0 THEN 1 ELSE 0 END, {at} + 4000, {at} + 5000, {at} + 25000, {at} + 25000
 FROM generate_series({first}::bigint, {last}::bigint) n"""
 ROWS: Final = {"fires": FIRES, "runs": RUNS, "attempts": ATTEMPTS}
+STORED: Final = """SELECT COALESCE(SUM(c.reltuples), 0)::bigint FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = 'runs'::regclass AND c.reltuples > 0"""
 WIRE_ID: Final = "'jr_' || lpad(to_hex({at} / 1000), 12, '0') || md5(n::text) || substr(md5((-n)::text), 1, 20)"
 
 
@@ -53,6 +56,15 @@ async def fill(url: str, runs: int) -> float:
     finally:
         await connection.close()
     return time.monotonic() - began
+
+
+async def stored(url: str) -> int:
+    """How many finished runs there are, as PostgreSQL counted when it vacuumed: without a look at them."""
+    connection = await asyncpg.connect(url)
+    try:
+        return int(await connection.fetchval(STORED))
+    finally:
+        await connection.close()
 
 
 def _partitions(present: Sequence[Partition]) -> Iterator[Partition]:
