@@ -111,7 +111,7 @@ class Foresight:
         self._seen = foreseen[-1].row["id"] if foreseen else 0
         self._looked_at += len(foreseen)
         self._is_whole = len(foreseen) < STEP or self._looked_at >= MOST
-        if self._is_whole and len(self._volleys) > 1:
+        if self._is_whole and self._volleys:
             await self._rehearse(due_at)
             random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
 
