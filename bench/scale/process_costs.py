@@ -29,10 +29,11 @@ def call_costs(url: str, postmaster: int, folder: Path) -> dict[str, Any]:
 
 
 def program_costs(url: str, folder: Path) -> dict[str, Any]:
+    """Connections are the engine's alone, and as many as it has opened by then."""
     with waterclock("engine", folder, url):
-        of_engine = connections(url)
         with waterclock("api", folder, url) as address:
-            return {"program_us": _program_us(address, folder), "connections_of_engine": of_engine}
+            program_us = _program_us(address, folder)
+        return {"program_us": program_us, "connections_of_engine": connections(url)}
 
 
 def connections(url: str) -> int:
