@@ -1,12 +1,15 @@
 """A real supervisor per test, in its own state directory, and the proof afterwards that it left nothing."""
 
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.runners.host import Host
+from tests.services.account import as_account
 from waterclock.runners.client import SupervisorClient
 
 
@@ -38,3 +41,10 @@ async def client(host: Host) -> AsyncIterator[SupervisorClient]:
 def root_only() -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can run a program as another user")
+
+
+@pytest.fixture
+def open_checkout(root_only: None) -> None:
+    """For what another user runs with our own interpreter and code."""
+    if subprocess.run(as_account("test", "-x", sys.executable), check=False).returncode != 0:
+        pytest.skip(f"{sys.executable} lies in a folder that no other user may enter")

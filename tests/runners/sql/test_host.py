@@ -184,7 +184,7 @@ async def test_its_socket_is_for_one_user(hosted: Hosted) -> None:
     assert (mode(path), mode(os.path.dirname(path))) == (0o600, 0o700)
 
 
-async def test_as_root_it_runs_as_the_user_of_programs(root_only: None) -> None:
+async def test_as_root_it_runs_as_the_user_of_programs(open_checkout: None) -> None:
     with open_folder() as folder:
         hosted = Hosted(folder)
         path = await hosted.hosting(user="nobody").ensure()
