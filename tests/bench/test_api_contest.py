@@ -11,7 +11,7 @@ from bench.contest.contestant import LIMIT, PEER, US
 from bench.glue import calls
 from bench.limits.stub import app
 
-GIVEN = argparse.Namespace(stores="postgres,sqlite", processes=2, connections=8, seconds=None, quick=False)
+GIVEN = argparse.Namespace(stores="postgres,sqlite", processes=1, connections=8, seconds=None, quick=False)
 
 
 def test_each_action_is_a_contest_of_ours_moto_and_the_stub() -> None:
