@@ -1,6 +1,7 @@
 """How cost grows: W1 at 1×, 10×, 100× of what is due and of what is stored beside it, W4 at 1×, 10×, 100× stored.
 
-CPU per due fire is what tells: it does not grow with what is stored, or something goes through what is stored.
+CPU per due fire is what tells: it does not grow with what is stored, or something goes through what is stored. W4 is
+measured twice: as PostgreSQL comes, where a million schedules are ten times its memory, and where it has room for all.
 """
 
 import argparse
@@ -9,8 +10,7 @@ import os
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.contest.contestant import BenchProblem, Figures
@@ -23,6 +23,7 @@ NAME = "growth"
 RESULTS = ROOT / "bench" / "results"
 STEPS = (1, 10, 100)
 PATIENCE_SECONDS = 900
+ROOMY = ("shared_buffers=2GB",)  # a million schedules with their indexes are 1.5 GB
 Series = Mapping[str, Sequence[tuple[int, Figures]]]
 
 
@@ -36,19 +37,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> None:
     load = [os.getloadavg()[0]]
-    sizes = {step: given.stored * step for step in STEPS}
-    work: dict[str, dict[int, Callable[[], Figures]]] = {
-        "W1, due": {given.due * step: partial(burst, given.due * step, 0) for step in STEPS},
-        "W1, stored beside": {size: partial(burst, 10 * given.due, size) for size in sizes.values()},
-        "W4, stored": {
-            size: partial(measured, ours(), Size(count=size, due=50, seconds=given.seconds)) for size in sizes.values()
-        },
+    beside = [given.stored * step for step in STEPS]
+    sizes = [Size(count=count, due=50, seconds=given.seconds) for count in beside]
+    found = {
+        "W1, due": bursts({given.due * step: (given.due * step, 0) for step in STEPS}, given.rounds),
+        "W1, stored beside": bursts({count: (10 * given.due, count) for count in beside}, given.rounds),
+        "W4, stored": windows(sizes, given.rounds),
+        "W4, stored, all in the database's memory": windows(sizes, given.rounds, ROOMY),
     }
-    found: dict[str, list[tuple[int, Figures]]] = {}
-    for name, each in work.items():
-        for size, one in each.items():
-            found.setdefault(name, []).append((size, _median(one, given.rounds)))
-            print(f"{name} {size:,}: {found[name][-1][1]}", file=sys.stderr, flush=True)
     load.append(os.getloadavg()[0])
     report = {"workload": NAME, "load": [round(each, 2) for each in load], "rounds": given.rounds, "series": found}
     given.into.parent.mkdir(parents=True, exist_ok=True)
@@ -56,6 +52,15 @@ def run(given: argparse.Namespace) -> None:
     given.into.with_suffix(".md").write_text(page(found, report["load"]))
     print(json.dumps(report), flush=True)
     _draw(given.into)
+
+
+def bursts(work: Mapping[int, tuple[int, int]], rounds: int) -> list[tuple[int, Figures]]:
+    """W1 for each size with what is due and what is beside it, in turns."""
+    seen: dict[int, list[Figures]] = {size: [] for size in work}
+    for _ in range(rounds):
+        for size, (due, beside) in work.items():
+            seen[size].append(_said(f"W1, {due:,} due, {beside:,} beside", burst(due, beside)))
+    return [(size, _median(each)) for size, each in seen.items()]
 
 
 def burst(due: int, beside: int) -> Figures:
@@ -71,8 +76,22 @@ def burst(due: int, beside: int) -> Figures:
         return figures_of([*program, "run", *options, f"--at={at:.0f}"], PATIENCE_SECONDS)
 
 
-def _median(measure: Callable[[], Figures], rounds: int) -> Figures:
-    found = [measure() for _ in range(rounds)]
+def windows(sizes: Sequence[Size], rounds: int, settings: Sequence[str] = ()) -> list[tuple[int, Figures]]:
+    """W4 at each size, in turns, on a store that nobody has used: in one that rested there would be a backlog."""
+    seen: dict[int, list[Figures]] = {size.count: [] for size in sizes}
+    for _ in range(rounds):
+        for size in sizes:
+            figures = measured(ours(), size, settings)
+            seen[size.count].append(_said(f"W4, {size.count:,} stored {' '.join(settings)}", figures))
+    return [(count, _median(each)) for count, each in seen.items()]
+
+
+def _said(what: str, figures: Figures) -> Figures:
+    print(f"{what}: {figures}", file=sys.stderr, flush=True)
+    return figures
+
+
+def _median(found: Sequence[Figures]) -> Figures:
     return {name: round(statistics.median(each[name] for each in found), 2) for name in found[0]}
 
 

@@ -104,12 +104,12 @@ def _goal_of_many(figure: Figure) -> Figure:
     return Figure(key=figure.key, title=figure.title, unit=figure.unit, more_is_better=False, goal=goal)
 
 
-def measured(program: Program, size: Size) -> Figures:
-    """One round: a server of its own, filled, then run."""
+def measured(program: Program, size: Size, settings: Sequence[str] = ()) -> Figures:
+    """One round: a server of its own, with these settings, filled, then run."""
     if not program.durable:
         allowance = size.count * program.fill_us / 1e6
         return told(program, "run", size, base=int(time.time() + allowance) + 5)
-    with filled(program, size) as store:
+    with filled(program, size, settings) as store:
         return told(program, "run", size, base=store.base, url=store.url, postmaster=store.postmaster)
 
 
@@ -121,11 +121,11 @@ class Filled:
 
 
 @contextlib.contextmanager
-def filled(program: Program, size: Size) -> Iterator[Filled]:
+def filled(program: Program, size: Size, settings: Sequence[str]) -> Iterator[Filled]:
     sys.path.insert(0, str(ROOT))
     from tests.services.postgres import PostgresServer
 
-    with PostgresServer() as server, server.fresh_database() as url:
+    with PostgresServer(options=settings) as server, server.fresh_database() as url:
         assert server.pid is not None
         base = int(time.time() + 10 + size.count * program.fill_us / 1e6)
         told(program, "fill", size, base=base, url=url)

@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot
 
 PANELS = {"cpu_us_per_fire": "CPU per due fire, µs", "lateness_p99_ms": "lateness p99, ms"}
-COLOURS = ("#0b6e8f", "#b03a2e", "#6b8e23")
+COLOURS = ("#0b6e8f", "#b03a2e", "#6b8e23", "#8a6d3b")
 
 
 def draw(path: Path) -> None:
