@@ -33,9 +33,10 @@ up: venv ## serve on http://127.0.0.1:8470
 	@exec .venv/bin/waterclock up $(ARGS)
 
 # Each process has servers of its own; a file's tests stay together, for they may share a server. Tests wait for half of
-# their time: three processes on two cores took 9 minutes where two took 11. Those that kill have a core each.
+# their time: three processes on two cores took 9 minutes where two took 11. Those that kill have a core each. A process
+# that a test took down with it ends the run: xdist would start that test again, and again.
 PROCESSES := $(shell n=$$(( $$(nproc) * 3 / 2 )); echo $$(( n > 4 ? 4 : n )))
-APART := --dist loadfile --no-loadscope-reorder
+APART := --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 test: venv ## all tests but heavy engines and minutes of chaos, with the servers that they need
 	@tools/install-mariadb
 	.venv/bin/python -m pytest -m "not heavy and not chaos" -n $(PROCESSES) $(APART) $(PYTEST) $(TESTS)

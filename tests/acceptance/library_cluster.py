@@ -40,10 +40,13 @@ class Process:
                 text=True,
             )
         self.pid = self._process.pid
+        self._is_ready = False
 
     def await_ready(self) -> None:
+        """It says so once, and may be asked as often as one likes."""
         assert self._process.stdout
-        assert self._process.stdout.readline() == "ready\n", self.log.read_text()
+        self._is_ready = self._is_ready or self._process.stdout.readline() == "ready\n"
+        assert self._is_ready, self.log.read_text()
 
     def send(self, sign: signal.Signals) -> None:
         os.kill(self.pid, sign)
