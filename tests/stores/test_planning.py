@@ -1,5 +1,6 @@
 """What PostgreSQL plans once goes by an index, and not for longer than its table stays as it was."""
 
+import re
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -87,6 +88,15 @@ async def test_what_is_due_at_one_instant_is_held_by_its_keys_and_not_looked_for
     del prepared
     assert "triggers_due" not in text, text
     assert text.count("triggers_pkey") == 2, text  # to hold them, and to delete those that have fired for the last time
+
+
+async def test_some_of_a_million_that_are_due_together_are_read_without_the_others(connection: Any) -> None:
+    await connection.execute(f"{DUE_TOGETHER}; ANALYZE triggers")  # a planner knows that one is as good as another
+    prepared = await connection.prepare(compiled("triggers_due_at").sql)
+    text = await plan_of(connection, "triggers_due_at")
+    del prepared
+    assert "Index Scan using triggers_due" in text, text
+    assert not re.search("Sort|Materialize|CTE|Bitmap", text), text
 
 
 async def test_a_plan_is_not_kept_until_its_table_has_grown(connection: Any) -> None:

@@ -1,6 +1,6 @@
 """Fires that were decided before their instant: written as they are if nothing has happened since, else not at all."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -15,9 +15,10 @@ from waterclock.domain.outcome import WORKER_LOST, Beginning, Outcome
 from waterclock.domain.run import RunState
 from waterclock.engine.work import StoreWork
 from waterclock.stores import database_from_url
+from waterclock.stores.base import Row
 from waterclock.stores.ops import claiming, reading
 from waterclock.stores.ops.firing import fire_due
-from waterclock.stores.ops.foreseeing import Foreseen, foresee, numbers_ahead
+from waterclock.stores.ops.foreseeing import Foreseen, due_together, foresee, numbers_ahead
 from waterclock.stores.ops.volley import NUMBERS_EACH, Volley, volley
 from waterclock.stores.ops.volley_firing import Shot, fire_volley
 
@@ -39,9 +40,13 @@ async def program(store_url: str) -> AsyncIterator[Program]:
     await database.close()
 
 
-async def foreseen(program: Program, **given: int) -> list[Foreseen]:
-    asked = {"due_at": program.due, "after": 0, "limit": 100, **given}
-    return await program.database.read(foresee, ticker=NAMESPACE, **asked)
+async def together(program: Program, limit: int = 100) -> Sequence[Row]:
+    return await program.database.look_up(due_together, ticker=NAMESPACE, due_at=program.due, limit=limit)
+
+
+async def foreseen(program: Program) -> list[Foreseen]:
+    due = await together(program)
+    return await program.database.read(foresee, due=due) if due else []
 
 
 async def made_ready(program: Program) -> Volley | None:
@@ -214,11 +219,12 @@ async def test_late_and_paused_and_orphaned_triggers_are_not_made_ready(program:
     assert await made_ready(program) is None
 
 
-async def test_a_page_goes_on_behind_the_last_trigger(program: Program) -> None:
-    await program.add(*(program.job(f"job {number}") for number in range(5)))
-    first = await foreseen(program, limit=3)
-    rest = await foreseen(program, limit=3, after=first[-1].row["id"])
-    assert [each.row["name"] for each in (*first, *rest)] == [f"job {number}" for number in range(5)]
+async def test_as_many_of_an_instant_are_read_as_are_asked_for(program: Program) -> None:
+    names = {f"job {number}" for number in range(5)}
+    await program.add(*(program.job(name) for name in names), program.job("late", since=1))
+    some = {row["name"] for row in await together(program, limit=3)}
+    assert (len(some), some < names) == (3, True)
+    assert {row["name"] for row in await together(program)} == names
 
 
 async def test_calls_of_a_scheduler_that_died_after_its_volley_are_found(program: Program) -> None:

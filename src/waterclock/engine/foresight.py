@@ -13,9 +13,9 @@ from waterclock import clock
 from waterclock.domain.claim import Claimed, Taker
 from waterclock.domain.errors import Unavailable
 from waterclock.domain.moment import SECOND, Moment
-from waterclock.stores.base import Database
+from waterclock.stores.base import Database, Row
 from waterclock.stores.ops.firing import Fired
-from waterclock.stores.ops.foreseeing import batched, foresee, moment, numbers_ahead
+from waterclock.stores.ops.foreseeing import batched, due_together, foresee, moment, numbers_ahead
 from waterclock.stores.ops.volley import NUMBERS_EACH, Volley, volley
 from waterclock.stores.ops.volley_firing import Shot, fire_volley
 
@@ -64,9 +64,8 @@ class Foresight:
         self._volleys: list[Volley] = []
         self._due_at = due_at
         self._due_in = math.inf  # by the monotonic clock
-        self._seen = 0  # the last trigger that was read
-        self._looked_at = 0  # how many were
-        self._is_whole = False
+        self._left: Sequence[Row] | None = None  # triggers that are still to be made ready; None: nobody has looked
+        self._size = SIZE
 
     @property
     def is_near(self) -> bool:
@@ -93,25 +92,26 @@ class Foresight:
         if due_at != self._due_at:
             self._forget(due_at)
         self._due_in = clock.monotonic() + until_due
-        if not self._is_whole:
-            await self._make_ready(due_at)
-        return await self._seconds_left(due_at) if self._is_whole else 0.0
+        if self._left is None:
+            self._left = await self._database.look_up(due_together, ticker=self._ticker, due_at=due_at, limit=MOST)
+            self._size = _size(len(self._left))
+        if self._left:
+            await self._make_ready(due_at, self._left)
+        return 0.0 if self._left else await self._seconds_left(due_at)
 
-    async def _make_ready(self, due_at: Moment) -> None:
-        foreseen = await self._database.read(foresee, ticker=self._ticker, due_at=due_at, after=self._seen, limit=STEP)
+    async def _make_ready(self, due_at: Moment, due: Sequence[Row]) -> None:
+        """A step of it."""
         takers = self._hands.takers()
-        if foreseen and takers:
+        if takers:
+            foreseen = await self._database.read(foresee, due=due[:STEP])
             numbers = iter(await self._database.write(numbers_ahead, count=NUMBERS_EACH * len(foreseen)))
-            size = SIZE if self._looked_at or len(foreseen) == STEP else _size(len(foreseen))
-            made = [volley(some, due_at, takers, numbers) for some in batched(foreseen, size)]
+            made = [volley(some, due_at, takers, numbers) for some in batched(foreseen, self._size)]
             ready = [each for each in made if each]
             self._volleys += ready
             for each in ready:
                 self._hands.prepare(each.claimed)
-        self._seen = foreseen[-1].row["id"] if foreseen else 0
-        self._looked_at += len(foreseen)
-        self._is_whole = len(foreseen) < STEP or self._looked_at >= MOST
-        if self._is_whole and self._volleys:
+        self._left = due[STEP:]
+        if self._volleys and not self._left:
             await self._rehearse(due_at)
             random.shuffle(self._volleys)  # schedulers beside this one have the same: let them begin elsewhere
 
@@ -220,5 +220,5 @@ def _fired(made: Volley, now: Moment) -> Fired:
 
 
 def _size(due: int) -> int:
-    """Of each volley, where all of the instant is one step: so that every lane has one, if they are many."""
-    return due if due <= FEW else min(SIZE, -(-due // LANES))
+    """Of each volley: so that every lane has one, if they are many."""
+    return min(SIZE, due if due <= FEW else -(-due // LANES))

@@ -33,11 +33,13 @@ class Foreseen:
         return not spec.queueing and (spec.max_concurrent == NO_CAP or self.live < spec.max_concurrent)
 
 
-async def foresee(tx: Tx, *, ticker: str, due_at: Moment, after: int, limit: int) -> list[Foreseen]:
-    """What fires at that instant, in the order of numbers, behind `after`; what has lost its job has no place in it."""
-    due = await tx.fetch("triggers_due_at", {"ticker": ticker, "due_at": due_at, "after": after, "limit": limit})
-    if not due:
-        return []
+async def due_together(tx: Tx, *, ticker: str, due_at: Moment, limit: int) -> Sequence[Row]:
+    """Triggers that fire at that instant: as many of them, whichever they are."""
+    return await tx.fetch("triggers_due_at", {"ticker": ticker, "due_at": due_at, "limit": limit})
+
+
+async def foresee(tx: Tx, *, due: Sequence[Row]) -> list[Foreseen]:
+    """What these triggers are about to start."""
     place = (due[0]["org_id"], due[0]["namespace"])
     asked = {"org_id": place[0], "namespace": place[1], "names": [row["name"] for row in due]}
     jobs = JobsByPlace.of_jobs(map(job_to_start, await tx.fetch("jobs_by_names", asked))).of(*place)

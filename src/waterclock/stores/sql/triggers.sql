@@ -61,11 +61,10 @@ WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at <= :now
 ORDER BY next_fire_at LIMIT :limit {skip_locked}
 
 -- name: triggers_due_at
--- Of one instant, to look at: whoever makes their fires ready holds none of them before their time. First all of the
--- instant, then a page: else a planner may go through all triggers in the order of their numbers.
-WITH due AS {materialized} (SELECT id, org_id, namespace, name, owner, schedule, misfire, version, generation
-  FROM triggers WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at = :due_at AND flow_name IS NULL)
-SELECT * FROM due WHERE id > :after ORDER BY id LIMIT :limit
+-- Of one instant, to look at: whoever makes their fires ready holds none of them before their time. In no order: there may
+-- be a million of them, and only as many are read as are asked for.
+SELECT id, org_id, namespace, name, owner, schedule, misfire, version, generation FROM triggers
+WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at = :due_at AND flow_name IS NULL LIMIT :limit
 
 -- name: hold_due_triggers
 -- Those that are still to fire at that instant, and that nobody else holds.
