@@ -122,23 +122,31 @@ class Window:
 
 
 def tree_cpu_seconds(root: int) -> float:
-    """Of a process and all that came from it, those that have ended included."""
+    """Of a process and all that came from it, those that have ended included.
+
+    Who ends while its tree is read is in neither its own time nor its parent's: the tree is read until nobody did.
+    """
+    before, spent = _ticks(root), _ticks(root)
+    while before.keys() != spent.keys():
+        before, spent = spent, _ticks(root)
+    return sum(spent.values()) / TICKS
+
+
+def _ticks(root: int) -> dict[int, int]:
+    """What each process of the tree has spent, with its children that ended; older ones, so parents, are read first."""
     children: dict[int, list[int]] = {}
     spent: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(") ")[2].split()
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # it has just ended: its parent has its time now
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
-            spent[int(entry.name)] = sum(int(each) for each in fields[11:15])
-    total, left = 0, [root]
-    while left:
-        pid = left.pop()
-        total += spent.get(pid, 0)
-        left += children.get(pid, [])
-    return total / TICKS
+    for pid in sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdecimal()):
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has just ended
+        children.setdefault(int(fields[1]), []).append(pid)
+        spent[pid] = sum(int(each) for each in fields[11:15])
+    tree = [root]
+    for pid in tree:
+        tree += children.get(pid, [])
+    return {pid: spent.get(pid, 0) for pid in tree}
 
 
 def resident_mb(pid: int) -> float:

@@ -1,6 +1,9 @@
 """The window of the stored workload: who counts, and how late."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,3 +51,22 @@ def test_who_has_not_begun_is_as_late_as_it_is_by_now() -> None:
 def test_a_process_has_used_some_cpu_and_memory() -> None:
     assert tree_cpu_seconds(os.getpid()) > 0
     assert resident_mb(os.getpid()) > 1
+
+
+def test_what_a_child_has_used_is_not_lost_in_the_moment_in_which_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = "sum(range(20_000_000)); print(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", busy], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        before = tree_cpu_seconds(os.getpid())
+        read = Path.read_text
+
+        def and_the_child_ends(path: Path) -> str:
+            text = read(path)
+            if path == Path(f"/proc/{os.getpid()}/stat"):
+                child.kill()
+                child.wait()
+            return text
+
+        monkeypatch.setattr(Path, "read_text", and_the_child_ends)
+        assert tree_cpu_seconds(os.getpid()) >= before
