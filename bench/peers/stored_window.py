@@ -141,6 +141,8 @@ def _ticks(root: int) -> dict[int, int]:
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue  # it has just ended
+        if fields[0] == "X":
+            continue  # it is ending, and what it had spent cannot be read any more
         children.setdefault(int(fields[1]), []).append(pid)
         spent[pid] = sum(int(each) for each in fields[11:15])
     tree = [root]
