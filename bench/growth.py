@@ -15,6 +15,8 @@ from pathlib import Path
 
 from bench.contest.contestant import BenchProblem, Figures
 from bench.contest.program import figures_of
+from bench.contest.rounds import rotated
+from bench.contest.wording import number
 from bench.harness import ROOT
 from bench.peers.venvs import interpreter
 from bench.stored import Size, analysed, measured, ours
@@ -24,14 +26,20 @@ RESULTS = ROOT / "bench" / "results"
 STEPS = (1, 10, 100)
 PATIENCE_SECONDS = 900
 ROOMY = ("shared_buffers=2GB",)  # a million schedules with their indexes are 1.5 GB
-Series = Mapping[str, Sequence[tuple[int, Figures]]]
+SHOWN = {
+    "cpu_us_per_fire": "CPU per due fire, µs",
+    "lateness_p50_ms": "lateness p50, ms",
+    "lateness_p99_ms": "lateness p99, ms",
+}
+Points = Sequence[tuple[int, Sequence[Figures]]]  # of each size what each round found
+Series = Mapping[str, Points]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--due", type=int, default=500, help="W1: due at one instant, at 1×")
     parser.add_argument("--stored", type=int, default=10_000, help="W4, and beside W1: stored, at 1×")
     parser.add_argument("--seconds", type=int, default=30, help="of W4 at each size")
-    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--into", type=Path, default=RESULTS / "growth.json")
 
 
@@ -49,18 +57,18 @@ def run(given: argparse.Namespace) -> None:
     report = {"workload": NAME, "load": [round(each, 2) for each in load], "rounds": given.rounds, "series": found}
     given.into.parent.mkdir(parents=True, exist_ok=True)
     given.into.write_text(json.dumps(report, indent=1) + "\n")
-    given.into.with_suffix(".md").write_text(page(found, report["load"]))
+    given.into.with_suffix(".md").write_text(page(found, given.rounds, report["load"]))
     print(json.dumps(report), flush=True)
     _draw(given.into)
 
 
-def bursts(work: Mapping[int, tuple[int, int]], rounds: int) -> list[tuple[int, Figures]]:
+def bursts(work: Mapping[int, tuple[int, int]], rounds: int) -> Points:
     """W1 for each size with what is due and what is beside it, in turns."""
     seen: dict[int, list[Figures]] = {size: [] for size in work}
-    for _ in range(rounds):
-        for size, (due, beside) in work.items():
+    for turn in range(rounds):
+        for size, (due, beside) in rotated(list(work.items()), turn):
             seen[size].append(_said(f"W1, {due:,} due, {beside:,} beside", burst(due, beside)))
-    return [(size, _median(each)) for size, each in seen.items()]
+    return list(seen.items())
 
 
 def burst(due: int, beside: int) -> Figures:
@@ -76,14 +84,14 @@ def burst(due: int, beside: int) -> Figures:
         return figures_of([*program, "run", *options, f"--at={at:.0f}"], PATIENCE_SECONDS)
 
 
-def windows(sizes: Sequence[Size], rounds: int, settings: Sequence[str] = ()) -> list[tuple[int, Figures]]:
+def windows(sizes: Sequence[Size], rounds: int, settings: Sequence[str] = ()) -> Points:
     """W4 at each size, in turns, on a store that nobody has used: in one that rested there would be a backlog."""
     seen: dict[int, list[Figures]] = {size.count: [] for size in sizes}
-    for _ in range(rounds):
-        for size in sizes:
+    for turn in range(rounds):
+        for size in rotated(sizes, turn):
             figures = measured(ours(), size, settings)
             seen[size.count].append(_said(f"W4, {size.count:,} stored {' '.join(settings)}", figures))
-    return [(count, _median(each)) for count, each in seen.items()]
+    return list(seen.items())
 
 
 def _said(what: str, figures: Figures) -> Figures:
@@ -91,21 +99,26 @@ def _said(what: str, figures: Figures) -> Figures:
     return figures
 
 
-def _median(found: Sequence[Figures]) -> Figures:
-    return {name: round(statistics.median(each[name] for each in found), 2) for name in found[0]}
-
-
-def page(series: Series, load: object) -> str:
-    lines = ["# How cost grows", "", f"`python -m bench growth`; load average before and after: {load}.", ""]
-    lines += [
-        "| work | how many | CPU per due fire, µs | lateness p50, ms | lateness p99, ms |",
-        "|---|---|---|---|---|",
+def page(series: Series, rounds: int, load: object) -> str:
+    """A row a size: medians of the rounds, and in brackets from the least to the most of them."""
+    lines = [
+        "# How cost grows",
+        "",
+        f"`python -m bench growth --rounds {rounds}`; load average before and after: {load}.",
+        "",
+        f"| work | how many | {' | '.join(SHOWN.values())} |",
+        f"|---|---|{'---|' * len(SHOWN)}",
     ]
     for name, points in series.items():
         for size, seen in points:
-            shown = (seen[key] for key in ("cpu_us_per_fire", "lateness_p50_ms", "lateness_p99_ms"))
-            lines.append(f"| {name} | {size:,} | {' | '.join(f'{value:,.1f}' for value in shown)} |")
+            cells = (_spread([each[key] for each in seen]) for key in SHOWN)
+            lines.append(f"| {name} | {size:,} | {' | '.join(cells)} |")
     return "\n".join([*lines, "", "![CPU and lateness by size](growth.svg)", ""])
+
+
+def _spread(values: Sequence[float]) -> str:
+    least, middle, most = (number(each) for each in (min(values), statistics.median(values), max(values)))
+    return middle if least == most else f"{middle} ({least}–{most})"
 
 
 def _draw(path: Path) -> None:

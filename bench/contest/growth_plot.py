@@ -1,6 +1,10 @@
-"""growth.png and growth.svg beside growth.json; by an interpreter that has matplotlib, a venv of the bench's own."""
+"""growth.png and growth.svg beside growth.json; by an interpreter that has matplotlib, a venv of the bench's own.
+
+A point is the median of the rounds, a line through it goes from the least to the most of them.
+"""
 
 import json
+import statistics
 import sys
 from pathlib import Path
 
@@ -18,7 +22,10 @@ def draw(path: Path) -> None:
     figure, axes = pyplot.subplots(1, len(PANELS), figsize=(11, 4.2))
     for axis, (key, title) in zip(axes, PANELS.items(), strict=True):
         for (name, points), colour in zip(found["series"].items(), COLOURS, strict=False):
-            axis.plot([size for size, _ in points], [seen[key] for _, seen in points], "o-", color=colour, label=name)
+            sizes = [size for size, _ in points]
+            figures = [[each[key] for each in rounds] for _, rounds in points]
+            axis.plot(sizes, [statistics.median(each) for each in figures], "o-", color=colour, label=name)
+            axis.vlines(sizes, [min(each) for each in figures], [max(each) for each in figures], color=colour)
         axis.set_xscale("log")
         axis.set_ylim(bottom=0)
         axis.set_title(title, fontsize="small", loc="left")
