@@ -11,6 +11,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -104,33 +105,59 @@ def _goal_of_many(figure: Figure) -> Figure:
     return Figure(key=figure.key, title=figure.title, unit=figure.unit, more_is_better=False, goal=goal)
 
 
-def measured(program: Program, size: Size, settings: Sequence[str] = ()) -> Figures:
-    """One round: a server of its own, with these settings, filled, then run."""
+def measured(program: Program, size: Size) -> Figures:
+    """One round: a server of its own, filled, then run."""
     if not program.durable:
         allowance = size.count * program.fill_us / 1e6
         return told(program, "run", size, base=int(time.time() + allowance) + 5)
-    with filled(program, size, settings) as store:
-        return told(program, "run", size, base=store.base, url=store.url, postmaster=store.postmaster)
+    with filled(program, size, base=int(time.time() + _fill_seconds(program, size))) as store:
+        return run(program, size, store)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A server with settings of its own, and what is stored on it."""
+
+    size: Size
+    settings: Sequence[str] = ()
+
+
+def side_by_side(program: Program, sites: Sequence[Site]) -> list[Figures]:
+    """All of them in one window, their instants spread over the second: what the machine does then, it does to all."""
+    base = int(time.time() + sum(_fill_seconds(program, site.size) for site in sites))
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(len(sites)) as pool:
+        stores = [
+            stack.enter_context(filled(program, site.size, base=base + number / len(sites), settings=site.settings))
+            for number, site in enumerate(sites)
+        ]
+        return list(pool.map(partial(run, program), [site.size for site in sites], stores))
+
+
+def _fill_seconds(program: Program, size: Size) -> float:
+    return 10 + size.count * program.fill_us / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filled:
     url: str
     postmaster: int
-    base: int
+    base: float
 
 
 @contextlib.contextmanager
-def filled(program: Program, size: Size, settings: Sequence[str]) -> Iterator[Filled]:
+def filled(program: Program, size: Size, *, base: float, settings: Sequence[str] = ()) -> Iterator[Filled]:
     sys.path.insert(0, str(ROOT))
     from tests.services.postgres import PostgresServer
 
     with PostgresServer(options=settings) as server, server.fresh_database() as url:
         assert server.pid is not None
-        base = int(time.time() + 10 + size.count * program.fill_us / 1e6)
         told(program, "fill", size, base=base, url=url)
         analysed(url)
         yield Filled(url=url, postmaster=server.pid, base=base)
+
+
+def run(program: Program, size: Size, store: Filled) -> Figures:
+    return told(program, "run", size, base=store.base, url=store.url, postmaster=store.postmaster)
 
 
 def analysed(url: str) -> None:
@@ -147,7 +174,7 @@ async def _analyse(url: str) -> None:
         await connection.close()
 
 
-def told(program: Program, step: str, size: Size, *, base: int, url: str = "", postmaster: int = 0) -> Figures:
+def told(program: Program, step: str, size: Size, *, base: float, url: str = "", postmaster: int = 0) -> Figures:
     """The line of figures that a program prints."""
     values = {"count": size.count, "due": size.due, "seconds": size.seconds, "base": base, "postmaster": postmaster}
     options = [part for name, value in values.items() for part in (f"--{name}", str(value))]

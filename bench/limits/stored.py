@@ -27,7 +27,7 @@ NEXT = "SELECT MIN(next_at) FROM schedules"
 async def fill(work: Work) -> None:
     connection = await asyncpg.connect(work.url)
     await connection.execute(TABLES)
-    rows = ((n, work.slot(n), work.period, work.base + work.slot(n)) for n in range(work.count))
+    rows = ((n, work.slot(n), work.period, int(work.base) + work.slot(n)) for n in range(work.count))
     await connection.copy_records_to_table("schedules", records=rows)
     await connection.execute("CREATE INDEX schedules_due ON schedules (next_at)")
     await connection.close()

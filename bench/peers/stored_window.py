@@ -1,8 +1,8 @@
 """What every program of the stored workload (W4) shares: the window that counts, who notes in it, and what it cost.
 
 Only the standard library: it is imported by the interpreters of the peers' venvs, too. Schedule n of N is due at
-`base + n // due_each_second`, and again every N // due_each_second seconds; so many are due at each whole second, for
-ever. A window of whole seconds somewhere after `base` is what is measured.
+`base + n // due_each_second`, and again every N // due_each_second seconds; so many are due in each second, for ever. A
+window of seconds somewhere after `base` is what is measured. Contestants have a whole second as their base.
 """
 
 import argparse
@@ -21,14 +21,14 @@ PATIENCE_SECONDS = 15  # after the window; who is later than that has fallen beh
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What was asked for; times are whole seconds since the epoch."""
+    """What was asked for; `base` is in seconds since the epoch."""
 
     step: str  # "fill" or "run"
     url: str
     count: int
     due: int
     seconds: int
-    base: int
+    base: float
     postmaster: int  # 0: there is no database
 
     @property
@@ -43,8 +43,9 @@ def asked() -> Work:
     parser = argparse.ArgumentParser()
     parser.add_argument("step", choices=["fill", "run"])
     parser.add_argument("--url", default="")
-    for name, default in (("count", 100_000), ("due", 50), ("seconds", 60), ("base", 0), ("postmaster", 0)):
+    for name, default in (("count", 100_000), ("due", 50), ("seconds", 60), ("postmaster", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--base", type=float, default=0.0)
     given = vars(parser.parse_args())
     work = Work(**given)
     if work.count % work.due or work.period < work.seconds:
@@ -82,15 +83,15 @@ def measured(work: Work, wait: Callable[[float], None] = time.sleep) -> Mapping[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """From `first` up to `end`, which is not in it."""
+    """From `first`, which is some seconds after the base, up to `end`, which is not in it."""
 
     work: Work
-    first: int
-    end: int
+    first: float
+    end: float
 
     @classmethod
     def after(cls, work: Work, moment: float) -> "Window":
-        first = max(work.base, math.ceil(moment))
+        first = work.base + max(0, math.ceil(moment - work.base))
         if first + work.seconds > work.base + work.period:
             raise SystemExit("filling took longer than the schedules' period: nothing is due where it should be")
         return cls(work=work, first=first, end=first + work.seconds)
@@ -106,7 +107,7 @@ class Window:
 
     def begun(self) -> list[float]:
         """How late each was, in seconds."""
-        slots = range(self.first - self.work.base, self.end - self.work.base)
+        slots = range(round(self.first - self.work.base), round(self.end - self.work.base))
         return [at - (self.work.base + slot) for at, slot in begun if slot in slots]
 
     def lateness(self, now: float) -> dict[str, float]:

@@ -6,7 +6,7 @@ import pytest
 
 from bench import growth
 from bench.contest.contestant import Figures
-from bench.stored import Size
+from bench.stored import Program, Site, Size
 
 
 def seen(cpu: float) -> Figures:
@@ -26,17 +26,20 @@ def test_where_all_rounds_say_the_same_there_is_no_range() -> None:
     assert "| W1, due | 500 | 315 | 5.00 | 12.2 |" in growth.page({"W1, due": [(500, [seen(315)])]}, 1, [0, 0])
 
 
-def test_each_round_begins_with_another_size_and_none_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+def test_in_each_round_all_sizes_are_in_one_window_and_another_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Sequence[Site]] = []
 
-    def window(who: object, size: Size, settings: Sequence[str]) -> Figures:
-        asked.append(size.count)
-        return seen(len(asked))
+    def window(who: Program, sites: Sequence[Site]) -> list[Figures]:
+        asked.append(sites)
+        return [seen(site.size.count + len(site.settings)) for site in sites]
 
-    monkeypatch.setattr(growth, "measured", window)
+    monkeypatch.setattr(growth, "side_by_side", window)
     found = growth.windows([Size(count=count, due=50, seconds=30) for count in (10, 100)], rounds=2)
-    assert asked == [10, 100, 100, 10]
-    assert [(size, [each["cpu_us_per_fire"] for each in rounds]) for size, rounds in found] == [
-        (10, [1, 4]),
-        (100, [2, 3]),
+    assert [[(site.size.count, len(site.settings)) for site in sites] for sites in asked] == [
+        [(10, 0), (100, 0), (10, 1), (100, 1)],
+        [(100, 0), (10, 1), (100, 1), (10, 0)],
     ]
+    cpu = {
+        name: [[each["cpu_us_per_fire"] for each in rounds] for _, rounds in points] for name, points in found.items()
+    }
+    assert list(cpu.values()) == [[[10, 10], [100, 100]], [[11, 11], [101, 101]]]

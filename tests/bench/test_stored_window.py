@@ -1,5 +1,6 @@
 """The window of the stored workload: who counts, and how late."""
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -26,6 +27,13 @@ def test_schedules_are_spread_over_their_period() -> None:
 def test_the_window_begins_at_a_whole_second_after_the_base() -> None:
     assert Window.after(WORK, 900.5).first == 1_000
     assert Window.after(WORK, 1_010.2).first == 1_011
+
+
+def test_a_base_within_a_second_has_its_window_there_too() -> None:
+    window = Window.after(dataclasses.replace(WORK, base=1_000.25), 1_009.5)
+    assert (window.first, window.end) == (1_010.25, 1_015.25)
+    stored_window.begun.extend([(1_009.5, 9), (1_010.5, 10), (1_014.75, 14), (1_015.5, 15)])
+    assert window.begun() == [0.25, 0.5]
 
 
 def test_a_window_that_would_meet_nothing_due_is_refused() -> None:
