@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.contest.contestant import BenchProblem, Figures
 from bench.contest.program import figures_of
-from bench.contest.rounds import rotated
+from bench.contest.rounds import aloud, rotated
 from bench.contest.wording import number
 from bench.harness import ROOT
 from bench.peers.venvs import interpreter
@@ -25,6 +25,7 @@ from bench.stored import Site, Size, analysed, ours, side_by_side
 NAME = "growth"
 RESULTS = ROOT / "bench" / "results"
 STEPS = (1, 10, 100)
+DUE_EACH_SECOND = 50  # of W4
 PATIENCE_SECONDS = 900
 ROOMY = ("shared_buffers=2GB",)  # a million schedules with their indexes are 1.5 GB
 STORED = {"W4, stored": (), "W4, stored, all in the database's memory": ROOMY}
@@ -46,9 +47,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
+    _must_make_sense(given)
     load = [os.getloadavg()[0]]
     beside = [given.stored * step for step in STEPS]
-    sizes = [Size(count=count, due=50, seconds=given.seconds) for count in beside]
+    sizes = [Size(count=count, due=DUE_EACH_SECOND, seconds=given.seconds) for count in beside]
     found: Series = {
         "W1, due": bursts({given.due * step: (given.due * step, 0) for step in STEPS}, given.rounds),
         "W1, stored beside": bursts({count: (10 * given.due, count) for count in beside}, given.rounds),
@@ -61,6 +63,19 @@ def run(given: argparse.Namespace) -> None:
     given.into.with_suffix(".md").write_text(page(found, given.rounds, report["load"]))
     print(json.dumps(report), flush=True)
     _draw(given.into)
+
+
+def _must_make_sense(given: argparse.Namespace) -> None:
+    """Before half an hour goes by."""
+    for name in ("rounds", "due", "seconds"):
+        if vars(given)[name] < 1:
+            raise SystemExit(f"--{name} {vars(given)[name]}: there must be one at least")
+    least = DUE_EACH_SECOND * given.seconds
+    if given.stored < least or given.stored % DUE_EACH_SECOND:
+        raise SystemExit(
+            f"--stored {given.stored}: {DUE_EACH_SECOND} are due in each of {given.seconds} seconds, so give "
+            f"a multiple of {DUE_EACH_SECOND}, at least {least}"
+        )
 
 
 def bursts(work: Mapping[int, tuple[int, int]], rounds: int) -> Points:
@@ -91,6 +106,7 @@ def windows(sizes: Sequence[Size], rounds: int) -> Series:
     seen: dict[str, dict[int, list[Figures]]] = {name: {size.count: [] for size in sizes} for name in STORED}
     for turn in range(rounds):
         order = rotated(places, turn)
+        aloud(f"W4, round {turn + 1} of {rounds}: filling {len(order)} stores takes some minutes ...")
         found = side_by_side(ours(), [Site(size=size, settings=STORED[name]) for name, size in order])
         for (name, size), figures in zip(order, found, strict=True):
             seen[name][size.count].append(_said(f"{name}: {size.count:,}", figures))
@@ -98,7 +114,7 @@ def windows(sizes: Sequence[Size], rounds: int) -> Series:
 
 
 def _said(what: str, figures: Figures) -> Figures:
-    print(f"{what}: {figures}", file=sys.stderr, flush=True)
+    aloud(f"{what}: {figures}")
     return figures
 
 

@@ -1,5 +1,6 @@
 """How cost grows: every size in every round, and a page of medians and ranges."""
 
+import argparse
 from collections.abc import Sequence
 
 import pytest
@@ -43,3 +44,19 @@ def test_in_each_round_all_sizes_are_in_one_window_and_another_comes_first(monke
         name: [[each["cpu_us_per_fire"] for each in rounds] for _, rounds in points] for name, points in found.items()
     }
     assert list(cpu.values()) == [[[10, 10], [100, 100]], [[11, 11], [101, 101]]]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--rounds", "0"], "--rounds 0: there must be one at least"),
+        (["--due", "-5"], "--due -5: there must be one at least"),
+        (["--stored", "1000"], "--stored 1000: .* at least 3000"),
+        (["--stored", "10001"], "--stored 10001: .* a multiple of 50"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_anything_is_started(options: list[str], told: str) -> None:
+    parser = argparse.ArgumentParser()
+    growth.arguments(parser)
+    with pytest.raises(SystemExit, match=told):
+        growth.run(parser.parse_args(options))
