@@ -26,14 +26,15 @@ def astray(page: Path) -> Iterator[str]:
     for path, anchor in LINK.findall(page.read_text()):
         target = page.parent / path if path else page
         if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
-            yield f"{page.relative_to(PROJECT)}: {path}#{anchor}".rstrip("#")
+            yield f"{path}#{anchor}".rstrip("#")
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    assert [wrong for page in pages() for wrong in astray(page)] == []
+    assert {page: wrong for page in pages() if (wrong := list(astray(page)))} == {}
 
 
 def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
-    assert LINK.findall("[a](b.md#c) [d](e.md) [f](#g) [h](mailto:i)") == [("b.md", "c"), ("e.md", ""), ("", "g")]
-    (tmp_path / "page.md").write_text("# What limits `it` (2026)\n")
-    assert anchors(tmp_path / "page.md") == {"what-limits-it-2026"}
+    (tmp_path / "there.md").write_text("# What limits `it` (2026)\n")
+    page = tmp_path / "page.md"
+    page.write_text("[a](there.md#what-limits-it-2026) [b](there.md#gone) [c](gone.md) [d](#gone) [e](mailto:f)\n")
+    assert list(astray(page)) == ["there.md#gone", "gone.md", "#gone"]
