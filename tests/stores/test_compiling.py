@@ -29,13 +29,13 @@ def test_a_list_is_an_array_of_postgres() -> None:
 
 
 def test_a_batch_of_updates_is_one_statement_of_postgres() -> None:
-    batch = postgres.batched("advance_trigger", ("int8", "int8", "int8"), frozenset({"id", "next_fire_at"}))
+    batch = postgres.batched("advance_trigger", ("int8",) * 4, frozenset({"id", "next_fire_at"}))
     assert batch.sql == (
-        "UPDATE triggers SET next_fire_at = u.p_next_fire_at, version = version + 1 "
+        "UPDATE triggers SET next_fire_at = u.p_next_fire_at, job_id = $3::int8, version = version + 1 "
         "FROM unnest($1::int8[], $2::int8[]) AS u(p_id, p_next_fire_at) WHERE id = u.p_id "
-        "AND CASE WHEN version = $3::int8 THEN TRUE END"
+        "AND CASE WHEN version = $4::int8 THEN TRUE END"
     )
-    assert batch.names == ("id", "next_fire_at", "was")
+    assert batch.names == ("id", "next_fire_at", "job_id", "was")
 
 
 def test_a_batch_of_inserts_is_one_statement_of_postgres() -> None:
@@ -73,18 +73,18 @@ def test_a_list_is_written_out_for_mysql_and_an_empty_one_matches_nothing() -> N
 
 
 def test_a_batch_is_one_json_table_for_mysql() -> None:
-    rows = [{"id": n, "was": 1, "next_fire_at": None} for n in (7, 8)]
+    rows = [{"id": n, "was": 1, "next_fire_at": None, "job_id": 5} for n in (7, 8)]
     batch = mysql.batched("advance_trigger", rows, "utf8mb4_bin")
     assert batch.sql == (
         "UPDATE JSON_TABLE(%s, '$[*]' COLUMNS (p_id BIGINT PATH '$[0]')) AS u "
         "STRAIGHT_JOIN triggers FORCE INDEX (PRIMARY) "
-        "SET next_fire_at = %s, version = version + 1 WHERE id = u.p_id AND version = %s"
+        "SET next_fire_at = %s, job_id = %s, version = version + 1 WHERE id = u.p_id AND version = %s"
     )
-    assert batch.values == ("[[7],[8]]", None, 1)
+    assert batch.values == ("[[7],[8]]", None, 5, 1)
 
 
 def test_a_fraction_among_many_rows_is_not_rounded_by_mysql() -> None:
-    rows = [{"id": n, "was": 1, "next_fire_at": at} for n, at in ((7, 1), (8, 0.5))]
+    rows = [{"id": n, "was": 1, "next_fire_at": at, "job_id": 5} for n, at in ((7, 1), (8, 0.5))]
     assert "p_next_fire_at DOUBLE PATH" in mysql.batched("advance_trigger", rows, "utf8mb4_bin").sql
 
 

@@ -21,6 +21,7 @@ BY_KEY = (
     "hold_known_jobs",
     "lock_jobs",
     "share_jobs",
+    "jobs_by_ids",
     "jobs_by_names",
     "job_by_name",
     "live_ceilings",

@@ -10,7 +10,7 @@ from tests.acceptance.server import REPO
 from tests.chaos.process import Process
 from tests.chaos.scenario import Unsupported
 
-BEFORE: Final = "066cc88"  # the last commit that knows no step 0008; a commit that adds a step moves this on
+BEFORE: Final = "077489f"  # the last commit that knows no step 0009; a commit that adds a step moves this on
 
 
 def older_source(folder: Path) -> Path:

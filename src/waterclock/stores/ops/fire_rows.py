@@ -35,6 +35,11 @@ def fire_row(trigger: Row, fire_at: Moment, fire_id: int, now: Moment) -> dict[s
     }
 
 
+def advance_row(trigger: Row, next_at: Moment | None, job_id: int | None) -> dict[str, object]:
+    """`job_id`: of a program's trigger, where whoever fires it knows the number of its job."""
+    return {"id": trigger["id"], "was": trigger["version"], "next_fire_at": next_at, "job_id": job_id}
+
+
 def skipped_row(planned: Sequence[PlannedRun]) -> dict[str, str]:
     """A fire none of whose actions runs is a skipped one, for their reasons."""
     for run in planned:

@@ -22,6 +22,7 @@ from waterclock.stores.base import Kind, Row, Tx, Values
 from waterclock.stores.ops.chain_skipping import tell_of_skips
 from waterclock.stores.ops.dropping import forget_versions, gone_with_jobs
 from waterclock.stores.ops.fire_rows import (
+    advance_row,
     fire_row,
     new_run,
     not_run,
@@ -212,7 +213,7 @@ def _advanced(due: Sequence[Due], rules: Mapping[str, FireRules], jobs: JobsByPl
     advanced = [each for each in due if not _is_exhausted(each, rules)] if exhausted else due
     dropped = [job.id for row in exhausted if (job := _namesake(row, jobs))]
     return {
-        "advance_trigger": [_advance(each) for each in advanced],
+        "advance_trigger": [advance_row(each.row, each.plan.next_at, each.row["job_id"]) for each in advanced],
         **gone_with_jobs(sorted(row["id"] for row in exhausted), dropped),
     }
 
@@ -311,7 +312,3 @@ async def _hold_jobs(tx: Tx, trigger_ids: Sequence[int], flows: _Flows) -> JobsB
 
 def _plan(row: Row, now: Moment) -> Moments:
     return plan_us(schedule_of(row["schedule"]), row["next_fire_at"], now, misfire_of(row["misfire"]))
-
-
-def _advance(due: Due) -> dict[str, object]:
-    return {"id": due.row["id"], "was": due.row["version"], "next_fire_at": due.plan.next_at}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from waterclock.domain.job import NO_CAP, Job
 from waterclock.domain.moment import Moment
 from waterclock.stores.base import Kind, Row, Tx
-from waterclock.stores.ops.jobs import JobsByPlace, tallies
+from waterclock.stores.ops.jobs import tallies
 from waterclock.stores.ops.rows import job_to_start
 
 
@@ -40,12 +40,20 @@ async def due_together(tx: Tx, *, ticker: str, due_at: Moment, limit: int) -> Se
 
 async def foresee(tx: Tx, *, due: Sequence[Row]) -> list[Foreseen]:
     """What these triggers are about to start."""
-    place = (due[0]["org_id"], due[0]["namespace"])
-    asked = {"org_id": place[0], "namespace": place[1], "names": [row["name"] for row in due]}
-    jobs = JobsByPlace.of_jobs(map(job_to_start, await tx.fetch("jobs_by_names", asked))).of(*place)
+    jobs = await _namesakes(tx, due)
     found = [(row, jobs.get(row["name"])) for row in due]
     live = await tallies(tx, [job for row, job in found if job and row["version"] != 1])
     return [Foreseen(row, job, live[job.id].live if job and job.id in live else 0) for row, job in found]
+
+
+async def _namesakes(tx: Tx, due: Sequence[Row]) -> dict[str, Job]:
+    """By the numbers that the triggers have written down; by their names where they have none, or not any more."""
+    ids = [row["job_id"] for row in due if row["job_id"] is not None]
+    rows = [*await tx.fetch("jobs_by_ids", {"ids": ids})] if ids else []
+    if unknown := {row["name"] for row in due} - {row["name"] for row in rows}:
+        place = {"org_id": due[0]["org_id"], "namespace": due[0]["namespace"]}
+        rows += await tx.fetch("jobs_by_names", {**place, "names": sorted(unknown)})
+    return {job.name: job for job in map(job_to_start, rows)}
 
 
 async def numbers_ahead(tx: Tx, *, count: int) -> Sequence[int]:

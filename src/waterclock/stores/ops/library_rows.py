@@ -43,6 +43,7 @@ def new_trigger_row(stored: StoredJob, namespace: str, now: Moment | Now) -> dic
         "namespace": namespace,
         "name": stored.job.name,
         "owner": OWNER,
+        "job_id": stored.id,
         "now": now,
     }
 

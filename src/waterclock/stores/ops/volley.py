@@ -20,7 +20,7 @@ from waterclock.stores.alike import Alike
 from waterclock.stores.base import Values
 from waterclock.stores.ops.bundle import Bundle, call_of
 from waterclock.stores.ops.dropping import gone_with_jobs
-from waterclock.stores.ops.fire_rows import fire_row, new_run
+from waterclock.stores.ops.fire_rows import advance_row, fire_row, new_run
 from waterclock.stores.ops.foreseeing import Foreseen
 from waterclock.stores.ops.moves import Moves
 from waterclock.stores.ops.new_run import NewRun
@@ -92,7 +92,7 @@ def volley(
         jobs.append(job)
         triggers[row["id"]] = row["version"]
         if not last:
-            advanced.append({"id": row["id"], "was": row["version"], "next_fire_at": plan.next_at})
+            advanced.append(advance_row(row, plan.next_at, job.id))
         in_time = due_at + misfire.grace_us
         until = min(until or in_time, in_time, *(() if plan.next_at is None else (plan.next_at - 1,)))
     if until is None:

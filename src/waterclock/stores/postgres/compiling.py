@@ -17,6 +17,7 @@ _KEYS: Final = ("id = ", "run_at = ")
 _INSERT: Final = re.compile(
     r"(?P<head>INSERT INTO .*?\))\s*VALUES \((?P<values>.*?)\)(?P<conflict>\s+ON .*)?", re.DOTALL
 )
+_WHERE: Final = re.compile(r"\sWHERE\s")
 _UPDATE: Final = re.compile(r"(?P<head>UPDATE .*?)\s+WHERE (?P<where>.*)", re.DOTALL)
 
 
@@ -125,7 +126,7 @@ def together_if(head: Compiled, parts: tuple[Compiled, ...]) -> str:
 
 
 def _if_fit(sql: str) -> str:
-    return f"{sql} {'AND' if ' WHERE ' in sql else 'WHERE'} (SELECT yes FROM fit)"  # noqa: S608 - our own text
+    return f"{sql} {'AND' if _WHERE.search(sql) else 'WHERE'} (SELECT yes FROM fit)"  # noqa: S608 - our own text
 
 
 def _shifted(sql: str, by: int) -> str:

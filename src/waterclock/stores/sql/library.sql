@@ -4,9 +4,9 @@
 -- name: insert_library_trigger
 -- Two programs may add the same job at once: the second waits here for the first, and finds the name taken.
 INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, schedule, misfire, next_fire_at, version,
-  generation, definition, tags, ticker, created_at, updated_at)
+  generation, definition, tags, ticker, job_id, created_at, updated_at)
 VALUES (:id, :org_id, :namespace, :name, :owner, 'SCHEDULED', :state, :schedule, :misfire, :next_fire_at, 1,
-  1, :definition, :tags, :namespace, :now, :now)
+  1, :definition, :tags, :namespace, :job_id, :now, :now)
 ON CONFLICT (org_id, namespace, name) DO NOTHING
 
 -- name: present_triggers

@@ -55,7 +55,7 @@ DELETE FROM triggers WHERE id IN :ids
 
 -- name: lock_due_triggers
 -- Up to :limit due triggers for one scheduler of its kind; those that another one is firing are passed over.
-SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation
+SELECT id, org_id, namespace, name, owner, schedule, misfire, flow_name, next_fire_at, version, generation, job_id
 FROM triggers
 WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at <= :now
 ORDER BY next_fire_at LIMIT :limit {skip_locked}
@@ -63,7 +63,7 @@ ORDER BY next_fire_at LIMIT :limit {skip_locked}
 -- name: triggers_due_at
 -- Of one instant, to look at: whoever makes their fires ready holds none of them before their time. In no order: there may
 -- be a million of them, and only as many are read as are asked for.
-SELECT id, org_id, namespace, name, owner, schedule, misfire, version, generation FROM triggers
+SELECT id, org_id, namespace, name, owner, schedule, misfire, version, generation, job_id FROM triggers
 WHERE ticker = :ticker AND state = 'RUNNING' AND next_fire_at = :due_at AND flow_name IS NULL LIMIT :limit
 
 -- name: hold_due_triggers
@@ -72,7 +72,9 @@ SELECT id, version FROM triggers WHERE id IN :ids AND state = 'RUNNING' AND next
 ORDER BY id {skip_locked}
 
 -- name: advance_trigger
-UPDATE triggers SET next_fire_at = :next_fire_at, version = version + 1 WHERE id = :id AND version = :was
+-- With the number of its job, as whoever fires it knows it: the version that made it may not have written it down.
+UPDATE triggers SET next_fire_at = :next_fire_at, job_id = :job_id, version = version + 1
+WHERE id = :id AND version = :was
 
 -- name: next_due
 SELECT MIN(next_fire_at) AS due_at FROM triggers
