@@ -6,7 +6,8 @@ from typing import Final
 
 from tests.stores.raw import Rows, rows
 
-# One in each table that later steps change, as the version 0003 knew them. F is a moment.
+# One in each table that later steps change, as the version 0003 knew them. F is a moment. The run was stopped: of one
+# that succeeded the checker would want to see what its program wrote.
 INSERTS: Final = (
     "INSERT INTO jobs (id, org_id, namespace, name, owner, kind, version, tags, created_at, updated_at)"
     " VALUES (901, 1, 'glue', 'old', 'ann', 'python', 1, '{}', F, F)",
@@ -21,9 +22,9 @@ INSERTS: Final = (
     " requested_by, fire_id, action_no, has_next, state, queue, labels, role, arguments, settings, attempts, retries,"
     " retry_delay_us, created_at, ended_at, updated_at)"
     " VALUES (904, F, 1, 'glue', 'jr_old', 901, 'old', 1, 'python', 'ann', 'ann',"
-    " 903, 0, 0, 'SUCCEEDED', 'default', '', '', '{}', '{}', 1, 0, 0, F, F, F)",
+    " 903, 0, 0, 'STOPPED', 'default', '', '', '{}', '{}', 1, 0, 0, F, F, F)",
     "INSERT INTO attempts (id, run_at, run_id, org_id, namespace, job_id, number, wire_id, state, fence, due_at, queue,"
-    " labels, role, created_at, ended_at, updated_at) VALUES (905, F, 904, 1, 'glue', 901, 0, 'jr_old', 'SUCCEEDED', 1,"
+    " labels, role, created_at, ended_at, updated_at) VALUES (905, F, 904, 1, 'glue', 901, 0, 'jr_old', 'STOPPED', 1,"
     " F, 'default', '', '', F, F, F)",
     "INSERT INTO messages (id, org_id, kind, severity, subject, body, created_at, routed_at)"
     " VALUES (906, 1, 'run.failed', 'error', 'old', 'old', F, F)",
