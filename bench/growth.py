@@ -27,7 +27,7 @@ RESULTS = ROOT / "bench" / "results"
 STEPS = (1, 10, 100)
 DUE_EACH_SECOND = 50  # of W4
 PATIENCE_SECONDS = 900
-ROOMY = ("shared_buffers=2GB",)  # a million schedules with their indexes are 1.5 GB
+ROOMY = ("shared_buffers=3GB",)  # a million schedules with their indexes are 2 GB
 STORED = {"W4, stored": (), "W4, stored, all in the database's memory": ROOMY}
 SHOWN = {
     "cpu_us_per_fire": "CPU per due fire, µs",

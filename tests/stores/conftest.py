@@ -9,6 +9,7 @@ import pytest
 from tests.services.database import beside_any_loop
 from tests.services.mariadb import MariadbServer
 from tests.services.postgres import PostgresServer
+from tests.stores.astray import instants_astray
 from tests.stores.raw import wipe
 from tests.stores.store import Store
 from tests.stores.world import World
@@ -41,7 +42,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     """Each kind, empty."""
     store = Store(request.param, await empty_url(request, request.param, tmp_path))
     yield store
-    await store.close()
+    await closed(store)
 
 
 @pytest.fixture(params=["sqlite", "postgres", "mariadb"])
@@ -49,7 +50,7 @@ async def shared(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     """Each kind that several processes can share, empty."""
     store = Store(request.param, await empty_url(request, request.param, tmp_path))
     yield store
-    await store.close()
+    await closed(store)
 
 
 @pytest.fixture
@@ -77,6 +78,13 @@ async def empty_url(request: pytest.FixtureRequest, kind: str, folder: Path) -> 
     url = str(request.getfixturevalue(f"migrated_{kind}"))
     await wipe(url)
     return url
+
+
+async def closed(store: Store) -> None:
+    """Whatever the test did to triggers, the database has noted it."""
+    await store.close()
+    if store.kind == "postgres":
+        assert await instants_astray(store.url) == []
 
 
 async def migrate(url: str) -> None:

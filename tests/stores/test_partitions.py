@@ -242,7 +242,7 @@ async def test_what_an_older_version_has_written_is_the_first_partition_and_is_n
         files = "SELECT pg_relation_filenode('{}') AS heap, pg_relation_filenode('{}') AS index"
         (before,) = await rows(postgres_url, files.format("attempts", "attempts_of_org"))
         only_before.undo()
-        assert list(await database.migrate()) == ["partitions"]
+        assert list(await database.migrate()) == ["partitions", "instants"]
         (after,) = await rows(postgres_url, files.format("attempts_before", "attempts_of_org_before"))
         assert after == before
         assert [await where(postgres_url, table) for table in ("fires", "runs", "attempts")] == [["before"]] * 3
@@ -293,7 +293,7 @@ async def test_a_crash_in_the_step_is_resumed_and_meanwhile_the_older_version_go
             await database.migrate()
         only_before.undo()
         await rows(postgres_url, INSERTS[0].replace("(1, 1, 1,", "(9, 1, 9,"), "SELECT 1")
-        assert list(await database.migrate()) == ["partitions"]
+        assert list(await database.migrate()) == ["partitions", "instants"]
         assert await where(postgres_url, "fires") == ["before", "before"]
     finally:
         await database.close()
@@ -309,7 +309,7 @@ async def test_a_check_that_a_crash_left_long_ago_is_made_anew(
         stale = "ALTER TABLE fires ADD CONSTRAINT fires_ends CHECK (fire_at < 1700000000000001) NOT VALID"
         await rows(postgres_url, *INSERTS, stale, "SELECT 1")
         only_before.undo()
-        assert list(await database.migrate()) == ["partitions"]
+        assert list(await database.migrate()) == ["partitions", "instants"]
         await rows(postgres_url, INSERTS[0].replace("(1, 1, 1,", "(9, 1, 9,").replace("1700", "1794"), "SELECT 1")
     finally:
         await database.close()

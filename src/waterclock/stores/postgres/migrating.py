@@ -7,11 +7,12 @@ import asyncpg
 
 from waterclock.stores.dialect import POSTGRES
 from waterclock.stores.migrations import BOOK, TAKEN, is_newer, migrations
-from waterclock.stores.postgres import partitioning
+from waterclock.stores.postgres import instants, partitioning
 from waterclock.stores.views import PRESENT, refresh_views, schedulerdb
 
 LOCK: Final = 7_722_031_004_471_193  # any number that nobody else takes
 PATIENCE_SECONDS: Final = 300.0
+CODE: Final = {partitioning.STEP: partitioning.partition, instants.STEP: instants.keep}  # what is more than statements
 
 
 async def migrate(connection: Any) -> Sequence[str]:
@@ -32,8 +33,8 @@ async def migrate(connection: Any) -> Sequence[str]:
             if step.version not in taken:
                 for statement in step.statements:
                     await connection.execute(statement, timeout=PATIENCE_SECONDS)
-                if step.name == partitioning.STEP:
-                    await partitioning.partition(connection)
+                if code := CODE.get(step.name):
+                    await code(connection)
                 values = (step.version, step.name, len(step.statements))
                 await connection.execute("INSERT INTO schema_migrations VALUES ($1, $2, $3)", *values)
                 names.append(step.name)
