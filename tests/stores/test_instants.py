@@ -1,4 +1,4 @@
-"""PostgreSQL keeps the next instants in a table of their own, whoever writes: so a fire leaves the indexes of names alone."""
+"""PostgreSQL keeps the next instants in a table, whoever writes: so a fire leaves the index of names alone."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -22,7 +22,8 @@ MOVED: Final = """SELECT pg_stat_get_xact_tuples_updated('triggers'::regclass) A
 pg_stat_get_xact_tuples_hot_updated('triggers'::regclass) AS in_place"""
 OLD_TRIGGER: Final = """INSERT INTO triggers (id, org_id, namespace, name, owner, type, state, schedule, misfire,
   next_fire_at, version, generation, definition, tags, created_at, updated_at)
-VALUES ({id}, 1, 'glue', 'old {id}', 'ann', 'SCHEDULED', '{state}', '{schedule}', '{{}}', {at}, 1, 1, '{{}}', '{{}}', 0, 0)"""
+VALUES ({id}, 1, 'glue', 'old {id}', 'ann', 'SCHEDULED', '{state}', '{schedule}', '{{}}',
+  {at}, 1, 1, '{{}}', '{{}}', 0, 0)"""
 EVERY_HOUR: Final = '{"class": "every", "interval_us": 3600000000, "anchor_us": 0}'
 
 
