@@ -1,8 +1,9 @@
 """Numbered steps from an empty database to the present schema; each is taken once, in order.
 
 Two versions may share a store while a cluster is upgraded, as long as they are one step apart: the newer takes the
-step, the older goes on without knowing of it. So a step (from 0005 on) only adds, and what it adds has a default. 0008
-has code instead, for PostgreSQL alone: its tables are put into partitions, under their old names.
+step, the older goes on without knowing of it. So a step (from 0005 on) only adds, and what it adds has a default. Two
+have code for PostgreSQL alone: 0008 puts tables into partitions, under their old names, and 0009 makes of an index a
+table that the database keeps.
 """
 
 import logging
