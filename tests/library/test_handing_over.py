@@ -64,6 +64,16 @@ def test_one_that_is_asked_for_later_does_not_overtake_those_that_wait(monkeypat
     assert began == list(range(100))
 
 
+def test_one_that_is_asked_for_later_does_not_overtake_what_is_due_and_not_fired_yet() -> None:
+    began: list[int] = []
+    with running(executors={"default": ThreadPoolExecutor(1)}) as scheduler:
+        with standing_still(scheduler):
+            scheduler.add_job(began.append, "date", args=[0])
+            scheduler.add_job(began.append, args=[1])
+        wait_until(lambda: len(began) == 2)
+    assert began == [0, 1]
+
+
 def test_the_store_gives_a_call_to_who_asks_unless_another_waits_or_there_is_no_room() -> None:
     memory = MemoryDatabase()
     calls = [ToRun(name, JobSpec(kind=CALLABLE, queue="q")) for name in ("one", "two")]

@@ -49,13 +49,14 @@ class MemoryJobStore(BaseJobStore):
     _ask = _tell
 
     def submit_jobs(self, jobs: Sequence[Job], added: Callable[[], None], naming: Naming = by_name) -> bool:
-        """In the caller's own thread, which hands them to their executor itself where none of its calls wait for room.
+        """In the caller's own thread, which hands them to their executor itself where none of its calls wait for room,
+        and nothing waits to be fired: what there was no room for a moment ago may be among that.
 
         Nothing here can fail once it is known that there is room.
         """
         calls = self._each(self._keeper.to_run, jobs, naming)
         worker = self.engine.worker(calls[0].spec.queue)
-        if worker is None:
+        if worker is None or self._memory.is_due():
             return False
         added()
         self.engine.gone([call.name for call in calls])

@@ -113,3 +113,8 @@ class MemoryDatabase:
         with self._lock:
             entry = self._state.entries.get((namespace, name))
             return None if entry is None else entry.next_at
+
+    def is_due(self) -> bool:
+        """Whether something waits to be fired: whoever is asked for after it begins after it."""
+        with self._lock:
+            return self._state.is_due()

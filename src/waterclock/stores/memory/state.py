@@ -99,6 +99,10 @@ class State:
     def now(self) -> Moment:
         return clock.wall_us() + self.offset_us
 
+    def is_due(self) -> bool:
+        """Whether there is something to fire that its ticker has not got to yet."""
+        return bool(self.fires) and self.fires[0][0] <= self.now()
+
     def schedule(self, entry: Entry, at: Moment | None) -> None:
         """The entry's next instant; None: no other."""
         entry.mark += 1
